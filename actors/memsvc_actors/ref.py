@@ -1,0 +1,131 @@
+"""How others speak to an actor: ask, tell, nudge. They hold a ref, never the actor.
+
+A ref points at a mailbox, so it survives the actor's restart. A context variable does not cross a
+mailbox; the request id and the deadline travel in the envelope and are bound again around the work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Generic
+
+from memsvc_actors.errors import AskTimeout
+from memsvc_actors.mailbox import Envelope, Mailbox, MailboxStatistics, MessageT
+
+_request: ContextVar[tuple[str | None, float | None]] = ContextVar(
+    "memsvc_actors.request", default=(None, None)
+)
+
+
+def current_request_id() -> str | None:
+    """Return the id of the request being worked on, or None."""
+    return _request.get()[0]
+
+
+@contextmanager
+def request_scope(request_id: str | None, deadline: float | None = None) -> Iterator[None]:
+    """Bind a request id and a deadline (loop time in seconds) to all asks within."""
+    token = _request.set((request_id, deadline))
+    try:
+        yield
+    finally:
+        _request.reset(token)
+
+
+async def ask_mailbox(
+    mailbox: Mailbox[MessageT],
+    message: MessageT,
+    timeout_seconds: float,
+    wait_for_room: bool,
+    must_run: bool,
+) -> Any:
+    """Put a message into a mailbox and wait for its answer; see `ActorRef.ask`."""
+    loop = asyncio.get_running_loop()
+    request_id, inherited = _request.get()
+    deadline = loop.time() + timeout_seconds
+    if inherited is not None:
+        deadline = min(deadline, inherited)
+    future: asyncio.Future[object] = loop.create_future()
+    envelope = Envelope(message, future, request_id, None if must_run else deadline)
+    try:
+        async with asyncio.timeout_at(deadline):
+            if wait_for_room:
+                await mailbox.put(envelope)
+            else:
+                mailbox.put_nowait(envelope)
+            return await future
+    except TimeoutError:
+        raise AskTimeout(f"{mailbox.name}: no answer within {timeout_seconds:g} s") from None
+
+
+class ActorRef(Generic[MessageT]):
+    """Speaks to one actor."""
+
+    __slots__ = ("_mailbox",)
+
+    def __init__(self, mailbox: Mailbox[MessageT]) -> None:
+        self._mailbox = mailbox
+
+    @property
+    def name(self) -> str:
+        """The actor's name."""
+        return self._mailbox.name
+
+    async def ask(
+        self,
+        message: MessageT,
+        *,
+        timeout_seconds: float,
+        wait_for_room: bool = True,
+        must_run: bool = False,
+    ) -> Any:
+        """Send a message and return its answer. Cancelling it does not cancel work that was taken.
+
+        Args:
+            message: what to send.
+            timeout_seconds: how long to wait for room and answer together; the deadline of the
+                request being worked on shortens it.
+            wait_for_room: wait where the mailbox is full, instead of failing at once.
+            must_run: carry it out even after the deadline, once it was taken.
+
+        Raises:
+            MailboxFull: the mailbox is full and `wait_for_room` is False.
+            AskTimeout: no answer came in time.
+            ActorStopped: the actor has stopped, or stops before it comes to the message.
+            ActorCrashed: the actor failed on it in an unforeseen way.
+            Exception: an error that the actor answers with.
+        """
+        return await ask_mailbox(self._mailbox, message, timeout_seconds, wait_for_room, must_run)
+
+    async def tell(self, message: MessageT, *, timeout_seconds: float) -> None:
+        """Send a message that needs no answer, waiting for room. Cancelled, it is not sent.
+
+        Raises:
+            AskTimeout: no room came in time.
+            ActorStopped: the actor has stopped.
+        """
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                await self._mailbox.put(Envelope(message, request_id=current_request_id()))
+        except TimeoutError:
+            raise AskTimeout(f"{self.name}: no room within {timeout_seconds:g} s") from None
+
+    def tell_nowait(self, message: MessageT) -> None:
+        """Send a message that needs no answer.
+
+        Raises:
+            MailboxFull: as many wait as may.
+            ActorStopped: the actor has stopped.
+        """
+        self._mailbox.put_nowait(Envelope(message, request_id=current_request_id()))
+
+    def nudge(self, key: Hashable) -> None:
+        """Say that something may be due under a key. Never waits, never fails, may be lost."""
+        self._mailbox.nudge(key)
+
+    def statistics(self) -> MailboxStatistics:
+        """Return the state of the actor's mailbox."""
+        return self._mailbox.statistics()

@@ -1,0 +1,322 @@
+"""Actors by key: woken by their first message, asleep again when idle.
+
+A key has one incarnation at a time. The registry alone ends an idle actor, and between its last look at
+the mailbox and the removal of the key there is no await, so no message can slip in between. While an
+actor's `on_stop` runs, what arrives waits in the mailbox of the next incarnation, which starts after it.
+
+A keyed actor that fails is not started again by itself: messages that wait, or the next one, wake the
+next incarnation, after a delay that doubles with each failure. A key that fails too often within a time
+is quarantined: its messages are refused until that time has passed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Hashable
+from typing import Any, Generic
+
+from memsvc_actors.actor import Actor, Cell
+from memsvc_actors.errors import ActorCrashed, ActorStopped, Quarantined
+from memsvc_actors.events import Failed, Observer, Passivated, ignore, notify
+from memsvc_actors.mailbox import Envelope, Mailbox, MailboxStatistics, MessageT
+from memsvc_actors.ref import ask_mailbox, current_request_id
+from memsvc_actors.supervisor import Backoff, Child, OnFailure
+
+
+class _KeyedCell(Cell[MessageT]):
+    __slots__ = ("key", "last_used")
+
+    key: str
+    last_used: float
+
+
+class RegistryRef(Generic[MessageT]):
+    """Speaks to the actor of one key, waking it where it sleeps."""
+
+    __slots__ = ("_key", "_registry")
+
+    def __init__(self, registry: Registry[MessageT], key: str) -> None:
+        self._registry = registry
+        self._key = key
+
+    async def ask(
+        self,
+        message: MessageT,
+        *,
+        timeout_seconds: float,
+        wait_for_room: bool = True,
+        must_run: bool = False,
+    ) -> Any:
+        """Send a message and return its answer; see `ActorRef.ask`.
+
+        Raises:
+            Quarantined: the key's actor failed too often.
+        """
+        mailbox = self._registry.mailbox(self._key)
+        return await ask_mailbox(mailbox, message, timeout_seconds, wait_for_room, must_run)
+
+    def tell_nowait(self, message: MessageT) -> None:
+        """Send a message that needs no answer; see `ActorRef.tell_nowait`."""
+        envelope = Envelope(message, request_id=current_request_id())
+        self._registry.mailbox(self._key).put_nowait(envelope)
+
+    def nudge(self, key: Hashable, *, activate: bool = False) -> None:
+        """Nudge the key's actor if it is awake, or, with `activate`, in any case."""
+        self._registry.nudge(self._key, key, activate=activate)
+
+
+class Registry(Child, Generic[MessageT]):
+    """Holds the actors that are awake."""
+
+    def __init__(
+        self,
+        name: str,
+        factory: Callable[[str], Actor[MessageT]],
+        *,
+        idle_seconds: float = 300.0,
+        max_active: int = 10_000,
+        sweep_seconds: float = 5.0,
+        mailbox_capacity: int = 1024,
+        shutdown_seconds: float = 5.0,
+        expected_errors: tuple[type[Exception], ...] = (),
+        backoff: Backoff | None = None,
+        quarantine_after: int = 3,
+        quarantine_seconds: float = 60.0,
+        observer: Observer = ignore,
+    ) -> None:
+        self.name = name
+        self._factory = factory
+        self._idle_seconds = idle_seconds
+        self._max_active = max_active
+        self._sweep_seconds = sweep_seconds
+        self._mailbox_capacity = mailbox_capacity
+        self._shutdown_seconds = shutdown_seconds
+        self._expected_errors = expected_errors
+        self._backoff = backoff or Backoff()
+        self._quarantine_after = quarantine_after
+        self._quarantine_seconds = quarantine_seconds
+        self._observer = observer
+        # In the order of last use: the first is the least recently used.
+        self._cells: dict[str, _KeyedCell[MessageT]] = {}
+        self._starting: dict[str, asyncio.Task[None]] = {}
+        self._ending: dict[str, asyncio.Task[None]] = {}
+        self._failures: dict[str, deque[float]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._open = False
+
+    async def start(self) -> None:
+        """Take messages from now on."""
+        self._open = True
+        self._timer = asyncio.get_running_loop().call_later(self._sweep_seconds, self._sweep)
+
+    async def stop(self, within_seconds: float, *, close: bool = True) -> None:
+        """Let every actor finish what waits, or what can be finished in time, and end it."""
+        self._open = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        ending = [
+            asyncio.create_task(self._finish(key, cell, within_seconds), name=f"stop {cell.name}")
+            for key, cell in self._cells.items()
+        ]
+        self._cells = {}
+        pending = [*ending, *self._ending.values()]
+        if pending:
+            await asyncio.wait(pending)
+
+    async def _finish(self, key: str, cell: _KeyedCell[MessageT], within_seconds: float) -> None:
+        starting = self._starting.pop(key, None)
+        if starting is not None:
+            done, _ = await asyncio.wait({starting}, timeout=within_seconds)
+            if not done:
+                starting.cancel()
+                await asyncio.wait({starting})
+        await cell.stop(within_seconds)
+
+    def on_failure(self, report: OnFailure) -> None:
+        """Do nothing: the failure of a key is not the registry's."""
+
+    def statistics(self) -> dict[str, MailboxStatistics]:
+        """Return the sum of the mailboxes of all that are awake."""
+        states = [cell.mailbox.statistics() for cell in self._cells.values()]
+        return {
+            self.name: MailboxStatistics(
+                depth=sum(state.depth for state in states),
+                capacity=self._mailbox_capacity,
+                highest=max((state.highest for state in states), default=0),
+                accepted=sum(state.accepted for state in states),
+                refused=sum(state.refused for state in states),
+                nudges=sum(state.nudges for state in states),
+                nudges_dropped=sum(state.nudges_dropped for state in states),
+            )
+        }
+
+    def __len__(self) -> int:
+        return len(self._cells)
+
+    def active_keys(self) -> list[str]:
+        """Return the keys that are awake, least recently used first."""
+        return list(self._cells)
+
+    def ref(self, key: str) -> RegistryRef[MessageT]:
+        """Return how to speak to a key's actor. Costs nothing until used."""
+        return RegistryRef(self, key)
+
+    def release(self, key: str) -> None:
+        """Forget a key's failures, so that it is started again."""
+        self._failures.pop(key, None)
+
+    def nudge(self, key: str, due: Hashable, *, activate: bool = False) -> None:
+        """Nudge a key's actor if it is awake, or, with `activate`, in any case."""
+        cell = self._cells.get(key)
+        if cell is not None:
+            cell.mailbox.nudge(due)
+        elif activate and self._open and not self._quarantined(key):
+            self.mailbox(key).nudge(due)
+
+    def mailbox(self, key: str) -> Mailbox[MessageT]:
+        """Return the mailbox of a key's actor, waking it where it sleeps.
+
+        Raises:
+            ActorStopped: the registry has stopped.
+            Quarantined: the key failed too often.
+        """
+        if not self._open:
+            raise ActorStopped(f"{self.name} has stopped")
+        cell = self._cells.pop(key, None)
+        if cell is None:
+            if self._quarantined(key):
+                raise Quarantined(f"{self.name}/{key} failed {self._quarantine_after} times")
+            self._make_room()
+            cell = self._activate(key, Mailbox(f"{self.name}/{key}", self._mailbox_capacity))
+        self._cells[key] = cell
+        cell.last_used = asyncio.get_running_loop().time()
+        return cell.mailbox
+
+    def _activate(self, key: str, mailbox: Mailbox[MessageT]) -> _KeyedCell[MessageT]:
+        cell: _KeyedCell[MessageT] = _KeyedCell(
+            mailbox.name, lambda: self._factory(key), mailbox, self._failed, self._observer
+        )
+        cell.key = key
+        cell.last_used = asyncio.get_running_loop().time()
+        self._starting[key] = asyncio.get_running_loop().create_task(
+            self._start(cell), name=f"start {cell.name}"
+        )
+        return cell
+
+    async def _start(self, cell: _KeyedCell[MessageT]) -> None:
+        try:
+            before = self._ending.get(cell.key)
+            if before is not None:
+                await asyncio.wait({before})
+            await asyncio.sleep(self._delay_seconds(cell.key))
+            await cell.start()
+        except Exception as error:  # noqa: BLE001  told to those who wait
+            self._start_failed(cell, error)
+        finally:
+            if self._starting.get(cell.key) is asyncio.current_task():
+                del self._starting[cell.key]
+
+    def _start_failed(self, cell: _KeyedCell[MessageT], error: Exception) -> None:
+        self._forget(cell)
+        if isinstance(error, self._expected_errors):
+            cell.close(error)
+            return
+        notify(self._observer, Failed(cell.name, error))
+        self._count_failure(cell.key)
+        crashed = ActorCrashed(f"{cell.name} could not start: {type(error).__name__}")
+        crashed.__cause__ = error
+        cell.close(crashed)
+
+    def _failed(self, failed: Cell[Any], error: BaseException) -> None:
+        assert isinstance(failed, _KeyedCell)
+        self._forget(failed)
+        self._count_failure(failed.key)
+        if self._quarantined(failed.key):
+            failed.close(Quarantined(f"{failed.name} failed {self._quarantine_after} times"))
+        elif self._open and (failed.mailbox.pending or failed.mailbox.awaited):
+            self._cells[failed.key] = self._activate(failed.key, failed.mailbox)
+        else:
+            failed.close(ActorStopped(f"{failed.name} has failed"))
+
+    def _forget(self, cell: _KeyedCell[MessageT]) -> None:
+        if self._cells.get(cell.key) is cell:
+            del self._cells[cell.key]
+
+    def _count_failure(self, key: str) -> None:
+        failures = self._failures.setdefault(key, deque(maxlen=self._quarantine_after))
+        failures.append(asyncio.get_running_loop().time())
+
+    def _quarantined(self, key: str) -> bool:
+        failures = self._failures.get(key)
+        if failures is None:
+            return False
+        age = asyncio.get_running_loop().time() - failures[0]
+        if asyncio.get_running_loop().time() - failures[-1] > self._quarantine_seconds:
+            del self._failures[key]
+            return False
+        return len(failures) >= self._quarantine_after and age <= self._quarantine_seconds
+
+    def _delay_seconds(self, key: str) -> float:
+        failures = self._failures.get(key)
+        if not failures:
+            return 0.0
+        ready = failures[-1] + self._backoff.delay_seconds(len(failures))
+        return max(ready - asyncio.get_running_loop().time(), 0.0)
+
+    def _sweep(self) -> None:
+        loop = asyncio.get_running_loop()
+        oldest = loop.time() - self._idle_seconds
+        for cell in list(self._cells.values()):
+            if cell.last_used > oldest:
+                break
+            self._passivate(cell)
+        for key in list(self._failures):
+            self._quarantined(key)  # forgets old failures
+        self._timer = loop.call_later(self._sweep_seconds, self._sweep)
+
+    def _make_room(self) -> None:
+        excess = len(self._cells) + 1 - self._max_active
+        if excess <= 0:
+            return
+        for cell in list(self._cells.values()):
+            excess -= self._passivate(cell)
+            if excess <= 0:
+                return
+
+    def _passivate(self, cell: _KeyedCell[MessageT]) -> bool:
+        """End an actor that has nothing to do; False when it has.
+
+        There is no await between the look at the mailbox and the removal of the key.
+        """
+        if not cell.idle or cell.mailbox.awaited or cell.key in self._starting:
+            return False
+        self._forget(cell)
+        cell.close(ActorStopped(f"{cell.name} is asleep"))  # it holds nothing
+        self._ending[cell.key] = asyncio.get_running_loop().create_task(
+            self._end(cell), name=f"passivate {cell.name}"
+        )
+        notify(self._observer, Passivated(cell.name))
+        return True
+
+    async def _end(self, cell: _KeyedCell[MessageT]) -> None:
+        try:
+            await cell.stop(self._shutdown_seconds)
+        finally:
+            if self._ending.get(cell.key) is asyncio.current_task():
+                del self._ending[cell.key]
+
+    async def stop_key(self, key: str) -> None:
+        """Let a key's actor finish what waits, and end it. It wakes again with the next message."""
+        cell = self._cells.pop(key, None)
+        if cell is not None:
+            ending = asyncio.get_running_loop().create_task(
+                self._finish(key, cell, self._shutdown_seconds), name=f"stop {cell.name}"
+            )
+            self._ending[key] = ending
+            try:
+                await asyncio.wait({ending})
+            finally:
+                if self._ending.get(key) is ending:
+                    del self._ending[key]

@@ -1,0 +1,1 @@
+"""Search over all tiers: by words, by meaning, and by both. Reads only."""

@@ -1,0 +1,1 @@
+"""The semantic tier: embeddings of what was said, and search by meaning."""

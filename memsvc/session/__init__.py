@@ -1,0 +1,1 @@
+"""Sessions: the owner of each conversation's directory, and what the model sees of it."""

@@ -1,0 +1,3 @@
+"""The version of memsvc."""
+
+__version__ = "0.1.0"
