@@ -167,7 +167,7 @@ class Cell(Generic[MessageT]):
     def _wake(self) -> None:
         if self._task is None and self._actor is not None and self.mailbox.pending:
             self._task = asyncio.get_running_loop().create_task(
-                self._drain(self._actor), name=f"actor {self.name}"
+                self._drain(self._actor), name=self.name
             )
 
     async def _drain(self, actor: Actor[MessageT]) -> None:

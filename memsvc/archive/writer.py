@@ -2,7 +2,8 @@
 
 All commands waiting in its mailbox become one transaction, and one fsync; there is no timer, it takes
 what is there. Its task belongs to the runtime and no caller can cancel it: a caller cancelled between
-INSERT and COMMIT would otherwise leave its rows to a stranger's commit.
+INSERT and COMMIT would otherwise leave its rows to a stranger's commit. The connection lives in a thread
+of its own, and a group is one call to it.
 
 When a group fails on one command's account, the commands are carried out one by one, so that each gets
 its own answer. When the disk fails under a commit, nothing is known about it any more: all are told so,
@@ -12,22 +13,21 @@ descriptor may report success over lost data.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import assert_never
+from typing import TypeVar
 
-import aiosqlite
 from memsvc_actors import Actor, Envelope
 
-from memsvc.archive import erase, schema
-from memsvc.archive.group import INSERT_MESSAGE, UPSERT_META, Group
-from memsvc.archive.messages import Command, Forget, SaveVectors, Scrub, Store, UseModel
+from memsvc.archive.database import Database, is_fatal
+from memsvc.archive.messages import Command
 from memsvc.errors import MemsvcError, StorageError
 from memsvc.settings import Settings
 
-# After these the connection, or the file under it, can no longer be trusted.
-_FATAL = ("SQLITE_IOERR", "SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CANTOPEN", "SQLITE_PROTOCOL")
+_T = TypeVar("_T")
 
 
 class ArchiveWriter(Actor[Command]):
@@ -39,30 +39,28 @@ class ArchiveWriter(Actor[Command]):
         self._path = path
         self._settings = settings
         self.batch_limit = settings.archive.group_max
-        self._connection: aiosqlite.Connection | None = None
-        self._next_id = 1
-        self._next_sid = 1
+        self._thread = ThreadPoolExecutor(1, "memsvc-archive")
+        self._database: Database | None = None
 
     async def on_start(self) -> None:
         """Open the database, bring its schema up to date, and find the next free numbers."""
-        self._connection = await schema.open_writer(
-            self._path, self._settings.durability, self._settings.archive.cache_bytes
-        )
-        await self._count()
+        self._database = await self._call(lambda: Database(self._path, self._settings))
 
     async def on_stop(self) -> None:
         """Close the connection, which also writes the log back into the database."""
-        if self._connection is not None:
-            await self._connection.close()
-            self._connection = None
+        database, self._database = self._database, None
+        try:
+            if database is not None:
+                await self._call(database.close)
+        finally:
+            self._thread.shutdown(wait=False)
 
     async def receive_batch(self, batch: list[Envelope[Command]]) -> None:
         """Carry out all of the batch in one transaction, or each alone when that fails."""
         try:
-            answers = await self._transact([envelope.message for envelope in batch])
+            answers = await self._carry_out([envelope.message for envelope in batch])
         except (sqlite3.Error, MemsvcError) as error:
-            await self._open.rollback()
-            if len(batch) == 1 or _is_fatal(error):
+            if len(batch) == 1 or is_fatal(error):
                 self._fail(batch, error)
                 return
         else:
@@ -76,96 +74,17 @@ class ArchiveWriter(Actor[Command]):
         reason = error if isinstance(error, MemsvcError) else _explain(error, self._path)
         for envelope in batch:
             envelope.fail(reason)
-        if _is_fatal(error):
+        if is_fatal(error):
             raise error
 
-    async def _transact(self, commands: Sequence[Command]) -> list[object]:
-        stores = [command for command in commands if isinstance(command, Store)]
-        sids: list[int] = []
-        group: Group | None = None
-        if stores:
-            group = Group(stores, self._next_id, self._next_sid)
-            await self._store(group)
-            sids = group.sids
-        remaining = iter(sids)
-        answers: list[object] = []
-        for command in commands:
-            answers.append(next(remaining) if isinstance(command, Store) else await self._do(command))
-        await self._open.commit()
-        if group is not None:
-            self._next_id, self._next_sid = group.next_id, group.next_sid
-        if any(isinstance(command, Scrub) for command in commands):
-            await erase.scrub(self._open)
-        return answers
-
-    async def _store(self, group: Group) -> None:
-        # The implicit BEGIN IMMEDIATE of the first statement opens the transaction: one hop less.
-        await self._open.executemany(INSERT_MESSAGE, group.messages)
-        await self._open.execute(schema.INDEX_RANGE, (group.first_id, group.next_id - 1))
-        await self._open.executemany(UPSERT_META, group.metas)
-
-    async def _do(self, command: UseModel | SaveVectors | Forget | Scrub) -> object:
-        match command:
-            case UseModel():
-                return await self._use_model(command)
-            case SaveVectors():
-                return await self._save_vectors(command)
-            case Forget():
-                return await erase.forget(
-                    self._open, command.session, self._next_id, self._next_sid
-                )
-            case Scrub():
-                return None  # after the commit: it cannot run inside a transaction
-        assert_never(command)
-
-    async def _use_model(self, command: UseModel) -> tuple[int, int]:
-        await self._open.execute(
-            "INSERT INTO models (name, dimensions) VALUES (?, ?) ON CONFLICT (name)"
-            " DO UPDATE SET dimensions = max(dimensions, excluded.dimensions)",
-            (command.name, command.dimensions),
-        )
-        query = "SELECT model, dimensions FROM models WHERE name = ?"
-        rows = list(await self._open.execute_fetchall(query, (command.name,)))
-        return int(rows[0][0]), int(rows[0][1])
-
-    async def _save_vectors(self, command: SaveVectors) -> bool:
-        current = await self._value(
-            "SELECT count(*) FROM message_meta WHERE sid = ? AND generation = ?",
-            command.sid,
-            command.generation,
-        )
-        if not current:
-            return False
-        await self._open.executemany(
-            "INSERT OR REPLACE INTO embeddings (id, model, vector, refused) VALUES (?, ?, ?, ?)",
-            [(v.id, command.model, v.data, v.refused) for v in command.vectors],
-        )
-        await self._open.execute(
-            "UPDATE message_meta SET embedded_model = ?, embedded_seq = ? WHERE sid = ?",
-            (command.model, command.up_to_seq, command.sid),
-        )
-        return True
-
-    async def _count(self) -> None:
-        last_id = "SELECT coalesce(max(id), 0) FROM messages"
-        last_sid = "SELECT coalesce(max(sid), 0) FROM message_meta"
-        counted = "SELECT coalesce(max(CAST(value AS INTEGER)), 1) FROM properties WHERE name = ?"
-        self._next_id = max(1 + await self._value(last_id), await self._value(counted, "next_id"))
-        self._next_sid = max(1 + await self._value(last_sid), await self._value(counted, "next_sid"))
-
-    async def _value(self, query: str, *parameters: object) -> int:
-        rows = list(await self._open.execute_fetchall(query, parameters))
-        return int(rows[0][0])
-
-    @property
-    def _open(self) -> aiosqlite.Connection:
-        if self._connection is None:
+    async def _carry_out(self, commands: Sequence[Command]) -> list[object]:
+        database = self._database
+        if database is None:
             raise StorageError("The archive is not open.", "Try again in a moment.")
-        return self._connection
+        return await self._call(lambda: database.carry_out(commands))
 
-
-def _is_fatal(error: Exception) -> bool:
-    return getattr(error, "sqlite_errorname", "").startswith(_FATAL)
+    async def _call(self, function: Callable[[], _T]) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 
 
 def _explain(error: Exception, path: Path) -> StorageError:
@@ -185,7 +104,7 @@ def _explain(error: Exception, path: Path) -> StorageError:
             f"{path} is damaged ({error}); nothing was written.",
             "Keep a copy of the folder `store` and restore a backup.",
         )
-    if name.startswith(_FATAL):
+    if is_fatal(error):
         return StorageError(
             f"The disk failed under {path} ({error}); it is not known whether this was written.",
             "Append again with the same message ids: what is there already is not stored twice.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memsvc import text
-from memsvc.archive.query import Query, pieces
+from memsvc.archive.query import STOP_WORDS, Query, pieces
 
 # Shorter words of spaced scripts are mostly those that every sentence has.
 _WORD_CHARS_LEAST = 4
@@ -32,6 +32,8 @@ def coverage(query: Query, shown: Sequence[str]) -> float | None:
 
 
 def _counts(piece: str) -> bool:
+    if piece in STOP_WORDS:
+        return False
     return " " in piece or len(piece) >= _WORD_CHARS_LEAST or not piece.isascii()
 
 

@@ -2,9 +2,9 @@
 
 Two things speak for an answer: how near it is in meaning, by what is usual for the embedder, and how
 much of the query's wording it shares. Measured with the built-in embedder on four LoCoMo conversations:
-of 582 questions that have an answer 75 % are judged strong, 25 weak, none of them none; of the same
-questions asked of a conversation they are not about 0 % strong, 9 weak, 91 none. Questions about what
-was said but with a wrong detail cannot be told apart this way (75, 25, 0).
+of 582 questions that have an answer 80 % are judged strong, 20 weak, none of them none; of the same
+questions asked of a conversation they are not about 1 % strong, 9 weak, 90 none. Questions about what
+was said but with a wrong detail cannot be told apart this way (77, 23, 1).
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 A conversation's answer stands beside its question, so a message earns part of what its neighbours score
 by words. That, plus how far its cosine stands above the others' of its session, is its score.
 
-Measured on four LoCoMo conversations (582 questions with an answer; evidence found in the first 10, in
-per cent): words alone 57.6, meaning alone 52.8, words with neighbours 67, both 71.0. Leaving out each
-conversation in turn chooses the same weights; those around them give 69.8 to 71.2.
+Measured on four LoCoMo conversations (582 questions with an answer; share of the evidence among the
+first 10): words alone 61 %, meaning alone 53, both 72. Weights around those chosen give 69 to 72, and
+no conversation is below 70.
 """
 
 from __future__ import annotations

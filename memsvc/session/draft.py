@@ -92,6 +92,10 @@ def draft(
     Raises:
         InvalidMessage: it cannot be used.
     """
+    if type(raw) is dict and not strip and raw.keys() == _PLAIN_KEYS:
+        plain = _plain(raw, limits)
+        if plain is not None:
+            return plain
     fields, sent_at, sanitized = _fields(raw, field, limits.max_depth)
     if strip:
         sent_at = _strip(fields, sent_at)
@@ -105,6 +109,20 @@ def draft(
         content.is_chat(decode_body(body) if replaced else fields),
         sanitized,
     )
+
+
+_PLAIN_KEYS = {"role", "content"}
+
+
+def _plain(raw: Mapping[str, Any], limits: Limits) -> Draft | None:
+    """Return the draft of a role and a text, the usual message; None when it needs a closer look."""
+    role, said = raw["role"], raw["content"]
+    if type(said) is not str or role not in content.CHAT_ROLES or not said.isprintable():
+        return None
+    body = encode_body({"role": role, "content": said})
+    if len(body) > limits.max_message_bytes or said.lstrip().startswith(content.ECHO_MARK):
+        return None
+    return Draft(role, None, None, body, not said.isspace() and said != "", False)
 
 
 def same_content(one: bytes, other: bytes) -> bool:

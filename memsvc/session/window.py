@@ -1,25 +1,20 @@
-"""The window: the newest messages, in whole exchanges, as a model's API accepts them. Pure.
+"""The window: the newest messages, in whole exchanges (SPEC 4). Pure.
 
-A tool call and its results belong together: an API refuses a conversation in which one stands without
-the other. The window is widened or narrowed so that it begins and ends between exchanges. What a
-conversation itself left broken (a call that was interrupted, a result that came late or whose call is
-not known) is mended in the model's view only; what is stored stays as it was said.
+A tool call and its results belong together: a model's API refuses a conversation in which one stands
+without the other. So the window is widened or narrowed until it begins and ends between exchanges.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from memsvc.model import Json, Message
-from memsvc.session.exchange import calls, is_result, results
+from memsvc.session.exchange import Half, Linked, crossed, link
+from memsvc.session.view import chat_messages
 
-NO_RESULT = "[no result was recorded: the call was interrupted]"
-
-# Keys of a message beyond the common ones that a chat completion understands.
-_CHAT_EXTRAS = ("refusal", "audio", "function_call")
+__all__ = ["Window", "chat_messages", "choose_window", "drop_oldest_turns"]
 
 
 class Window(msgspec.Struct, frozen=True):
@@ -37,97 +32,69 @@ class Window(msgspec.Struct, frozen=True):
 def choose_window(newest: Sequence[Message], max_messages: int) -> Window:
     """Return about `max_messages` of the newest messages, in whole exchanges.
 
+    It begins at the nearest place between exchanges, and has twice `max_messages` at most. Calls at the
+    very end whose results are still to come are left out: the next turn sees them whole.
+
     Args:
-        newest: the newest messages there are, oldest of them first; up to twice as many as wanted,
-            so that an exchange can be completed.
+        newest: the newest messages there are, oldest first; twice as many as wanted are enough.
         max_messages: how many are wanted.
     """
-    end = _end(newest)
-    start = _start(newest, max(end - max_messages, 0), end)
+    links = link(newest)
+    end = _end(links)
+    start = _start(links[:end], max_messages)
     chosen = list(newest[start:end])
     return Window(chosen, (chosen[0].seq or 0) if chosen else 0)
 
 
-def _end(messages: Sequence[Message]) -> int:
-    """Return where the window ends: before an exchange that still waits for a result."""
-    end = len(messages)
-    answered: set[str] = set()
-    for place in range(len(messages) - 1, -1, -1):
-        message = messages[place]
-        made = calls(message)
-        if made and not answered.issuperset(made):
-            end = place
-        if not is_result(message) and not made:
-            break
-        answered.update(results(message))
+def _end(links: Sequence[Linked]) -> int:
+    """Return where the window ends: before calls that wait and have nothing but results behind."""
+    end = len(links)
+    while (cut := _waiting(links, end)) is not None:
+        end = cut
     return end
 
 
-def _start(messages: Sequence[Message], wanted: int, end: int) -> int:
-    """Return the place nearest to `wanted` where no result stands without its call."""
-    made_at = {made: place for place in range(end) for made in calls(messages[place])}
-    narrowed = wanted
-    while narrowed < end and _is_parted(messages[narrowed], made_at, narrowed):
-        narrowed += 1
-    widened = wanted
-    while widened > 0 and _is_parted(messages[widened], made_at, widened):
-        widened -= 1
-    if widened < end and _is_parted(messages[widened], made_at, widened):
-        return narrowed  # the call is further back than what is known
-    if narrowed == end or wanted - widened <= narrowed - wanted:
-        return widened
-    return narrowed
+def _waiting(links: Sequence[Linked], end: int) -> int | None:
+    cut = end - 1
+    while cut >= 0 and links[cut].only_results:
+        cut -= 1
+    if cut < 0 or all(half.other is not None and half.other < end for half in links[cut].calls):
+        return None
+    # Results behind the cut may answer earlier calls. Those go too; what was said in between does not.
+    for place in range(cut - 1, -1, -1):
+        if any(_answered_within(half, cut, end) for half in links[place].calls):
+            if not all(linked.calls or linked.only_results for linked in links[place:cut]):
+                return None
+            cut = place
+    return cut
 
 
-def _is_parted(message: Message, made_at: Mapping[str, int], start: int) -> bool:
-    if not is_result(message):
-        return False
-    return not any(made_at.get(answered, -1) >= start for answered in results(message))
+def _answered_within(call: Half, low: int, high: int) -> bool:
+    return call.other is not None and low <= call.other < high
 
 
-def chat_messages(window: Sequence[Message]) -> list[dict[str, Json]]:
-    """Return messages as a chat completion takes them, every call followed by its results."""
-    answers: dict[str, int] = {}
-    for place, message in enumerate(window):
-        for answered in results(message):
-            answers.setdefault(answered, place)
-    emitted: set[int] = set()
-    shown: list[dict[str, Json]] = []
-    for place, message in enumerate(window):
-        if place in emitted or is_result(message):
-            continue  # a result is shown behind its call, or nowhere
-        shown.append(_chat(message))
-        for made in calls(message):
-            answer = answers.get(made, -1)
-            if answer <= place:
-                shown.append(_interrupted(message, made))
-            elif answer not in emitted:
-                emitted.add(answer)
-                shown.append(_chat(window[answer]))
-    return shown
-
-
-def _chat(message: Message) -> dict[str, Json]:
-    result: dict[str, Json] = {"role": message.role, "content": message.content}
-    for name in ("name", "tool_calls", "tool_call_id"):
-        value = getattr(message, name)
-        if value is not None:
-            result[name] = value
-    for name in _CHAT_EXTRAS:
-        if name in message.extra:
-            result[name] = message.extra[name]
-    return result
-
-
-def _interrupted(message: Message, call_id: str) -> dict[str, Json]:
-    if message.tool_calls is not None:
-        return {"role": "tool", "tool_call_id": call_id, "content": NO_RESULT}
-    part: dict[str, Any] = {"type": "tool_result", "tool_use_id": call_id, "content": NO_RESULT}
-    return {"role": "user", "content": [part]}
+def _start(links: Sequence[Linked], max_messages: int) -> int:
+    """Return the place nearest to the wanted one where no exchange is parted."""
+    end = len(links)
+    wanted = max(end - max_messages, 0)
+    parted = crossed(links)
+    whole = [place for place in range(end) if not parted[place]]
+    # A result whose call nobody knows is no beginning either, unless something is said beside it.
+    clean = [
+        place for place in whole if all(half.other is not None for half in links[place].results)
+    ]
+    near = [place for place in clean if end - place <= 2 * max_messages]
+    spoken = [place for place in whole if not links[place].only_results]
+    places = near or clean or spoken or [end]
+    return min(places, key=lambda place: (abs(place - wanted), place))
 
 
 def drop_oldest_turns(
-    window: Sequence[Message], room_tokens: int, count: Callable[[Mapping[str, Json]], int]
+    window: Sequence[Message],
+    room_tokens: int,
+    count: Callable[[Mapping[str, Json]], int],
+    *,
+    keep_newest: bool = False,
 ) -> tuple[list[Message], int]:
     """Leave out the oldest whole turns until the rest fits.
 
@@ -135,23 +102,29 @@ def drop_oldest_turns(
         window: messages, oldest first.
         room_tokens: what may be used; with none left, all turns go.
         count: the tokens of one chat message.
+        keep_newest: the newest turn stays even when it is too large: it is what the model is to answer.
 
     Returns:
         The messages that stay, and how many were left out.
     """
-    kept: list[Message] = []
-    for turn in reversed(_turns(window)):
-        room_tokens -= sum(map(count, chat_messages(turn)))
-        if room_tokens < 0:
+    turns = _turns(window)
+    first = len(turns)
+    while first > 0:
+        room_tokens -= sum(map(count, chat_messages(turns[first - 1])))
+        if room_tokens < 0 and not (keep_newest and first == len(turns)):
             break
-        kept = [*turn, *kept]
+        first -= 1
+    kept = [message for turn in turns[first:] for message in turn]
     return kept, len(window) - len(kept)
 
 
 def _turns(window: Sequence[Message]) -> list[list[Message]]:
+    links = link(window)
+    parted = crossed(links)
     turns: list[list[Message]] = []
-    for message in window:
-        if not turns or (message.role == "user" and not is_result(message)):
+    for place, message in enumerate(window):
+        asks = message.role == "user" and not links[place].only_results
+        if not turns or (asks and not parted[place]):
             turns.append([])
         turns[-1].append(message)
     return turns

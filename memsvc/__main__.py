@@ -1,0 +1,5 @@
+"""`python -m memsvc` is the command `memsvc`."""
+
+from memsvc.interfaces.cli import main
+
+main()

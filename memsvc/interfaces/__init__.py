@@ -1,0 +1,1 @@
+"""How others reach the service: they translate, no rule lives here."""
