@@ -74,7 +74,10 @@ def explain(error: ActorError, timeout_seconds: float) -> MemsvcError:
                 " stored twice.",
             )
         case ActorStopped():
-            return ServiceClosed("The service is closed, or is closing.", "Open it again.")
+            return ServiceClosed(
+                "The service has stopped, or is stopping.",
+                "Open it again; what was not acknowledged can be sent again with the same ids.",
+            )
         case Quarantined():
             return StorageError(
                 f"It failed again and again and is set aside for now ({error}).",

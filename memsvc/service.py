@@ -13,7 +13,7 @@ from typing import Any
 import anyio.to_thread
 
 from memsvc import files, log, times
-from memsvc.errors import InvalidArgument, ServiceClosed
+from memsvc.errors import InvalidArgument, ServiceClosed, StorageError
 from memsvc.handle import Session, Tiers, TokenCounter
 from memsvc.model import (
     Hits,
@@ -105,6 +105,11 @@ class MemoryService:
     def _check_open(self) -> None:
         if self._closed:
             raise ServiceClosed("The service is closed.", "Open it again.")
+        if self._tree.failure:
+            raise StorageError(
+                f"The service has failed: {self._tree.failure}.",
+                "See the log for the cause; check disk and permissions, then close and open it.",
+            )
 
     def session(self, session_id: str) -> Session:
         """Return the handle of a conversation; it costs nothing until it is used.

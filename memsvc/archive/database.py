@@ -124,4 +124,6 @@ _FATAL = ("SQLITE_IOERR", "SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CANTOPEN", 
 
 def is_fatal(error: Exception) -> bool:
     """Say whether, after this error, connection or file can no longer be trusted."""
-    return getattr(error, "sqlite_errorname", "").startswith(_FATAL)
+    name = getattr(error, "sqlite_errorname", "")
+    # A write that was refused is rolled back and known not to have happened.
+    return name != "SQLITE_IOERR_WRITE" and name.startswith(_FATAL)

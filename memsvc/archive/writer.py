@@ -89,9 +89,9 @@ class ArchiveWriter(Actor[Command]):
 
 def _explain(error: Exception, path: Path) -> StorageError:
     name = getattr(error, "sqlite_errorname", "")
-    if name.startswith("SQLITE_FULL"):
+    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_WRITE")):
         return StorageError(
-            f"The disk under {path} is full; nothing was written.",
+            f"The disk under {path} is full or takes no more; nothing was written.",
             "Free some space and append again; the service goes on by itself.",
         )
     if name.startswith("SQLITE_READONLY"):

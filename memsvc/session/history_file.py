@@ -135,19 +135,29 @@ def _read_lines(data: bytes, keep: int) -> Reading:
         later = rows[good:]
     if any(_whole(row.removesuffix(b",")) is not None for row in later):
         return _unreadable(data, f"line {good + 2} is no record, but later lines are")
-    good_bytes = len(_OPEN) + sum(map(len, rows[:good])) + max(good - 1, 0)
-    good_bytes -= bool(good) and rows[good - 1].endswith(b",")
+    good_bytes = _end_of(rows[:good])
+    try:
+        data[:good_bytes].decode()  # the parser does not look into what it skips
+    except UnicodeDecodeError as error:
+        return _unreadable(data, f"byte {error.start} is not UTF-8")
     whole = closed and good == len(rows) and not rows[-1].endswith(b",")
     return Reading(
         state="whole" if whole else "torn",
         size=len(data),
-        good_bytes=good_bytes if good else 0,
+        good_bytes=good_bytes,
         count=good,
         first_seq=first_seq or None,
         last_seq=last_seq or None,
         tail=tuple(_record(row.removesuffix(b",")) for row in rows[max(good - keep, 0) : good]),
         detail="" if whole else f"it ends within line {good + 2}",
     )
+
+
+def _end_of(rows: Sequence[bytes]) -> int:
+    """Return where the last of the first rows of a file ends, without its comma."""
+    if not rows:
+        return 0
+    return len(_OPEN) + sum(map(len, rows)) + len(rows) - 1 - rows[-1].endswith(b",")
 
 
 def _whole(row: bytes) -> _Line | None:

@@ -166,8 +166,8 @@ class Projection:
             await self._write(records)
         except (OSError, history_file.HistoryFileChanged) as error:
             self._note(session, error)
-            if isinstance(error, history_file.HistoryFileChanged):
-                self._retry_at = 0.0
+            if isinstance(error, history_file.HistoryFileChanged | FileNotFoundError):
+                self._retry_at = 0.0  # nothing is wrong with the disk
             return False
         return True
 
