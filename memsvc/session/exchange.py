@@ -1,11 +1,13 @@
 """Tool calls and their results, and which result answers which call. Pure.
 
-Chat completions: `tool_calls` of an assistant, answered by messages of role `tool` with `tool_call_id`.
+Chat completions: `tool_calls` of an assistant, answered by messages of role `tool` with
+`tool_call_id`.
 Anthropic: `tool_use` blocks, answered by `tool_result` blocks with `tool_use_id`.
 Responses: `function_call` items, answered by `function_call_output` items with `call_id`.
 
-Ids are not unique in a conversation: some servers count from `call_0` again at each turn, and some give
-none at all. A result answers the latest call of its id that stands before it and has no result yet.
+Ids are not unique in a conversation: some servers count from `call_0` again at each turn, and some
+give none at all. A result answers the latest message before it that made a call of its id which has
+no result yet.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Messages as a model's API takes them: every call followed at once by all of its results. Pure.
 
-What is stored stays as it was said. In the view alone, a result that came late stands behind its call,
-a call that was interrupted gets a result that says so, and a result whose call is not there is left out.
+What is stored stays as it was said. In the view alone, a result that came late stands behind its
+call, a call that was interrupted gets a result that says so, and a result whose call is not there is
+left out.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ def chat_messages(window: Sequence[Message]) -> list[dict[str, Json]]:
     for place, (message, linked) in enumerate(zip(window, links, strict=True)):
         shown.extend(_in_place(message, linked))
         shown.extend(_stand_in(half) for half in linked.calls if half.other is None)
-        for answer in sorted({half.other for half in linked.calls if half.other is not None}):
-            shown.append(_answer(window[answer], links[answer], place))
+        answers = sorted({half.other for half in linked.calls if half.other is not None})
+        shown.extend(_answer(window[answer], links[answer], place) for answer in answers)
     return shown
 
 
@@ -40,10 +41,10 @@ def _in_place(message: Message, linked: Linked) -> Iterator[dict[str, Json]]:
     """Yield what a message says where it stands: all but its results."""
     if not linked.results:
         yield _chat(message)
-    elif linked.calls or all(half.other is None for half in linked.results):
-        rest = _less(message, {half.part for half in linked.results})
-        if not linked.only_results:
-            yield rest
+    elif not linked.only_results and (
+        linked.calls or all(half.other is None for half in linked.results)
+    ):
+        yield _less(message, {half.part for half in linked.results})
 
 
 def _answer(message: Message, linked: Linked, call_place: int) -> dict[str, Json]:
@@ -52,10 +53,10 @@ def _answer(message: Message, linked: Linked, call_place: int) -> dict[str, Json
     last_call = max(half.other for half in linked.results if half.other is not None)
     if None in here:
         return _chat(message)
-    if linked.calls or last_call != call_place:
-        return _less(message, set(range(len(_parts(message)))) - here)
-    # With the last of them goes what it says beside.
-    return _less(message, {half.part for half in linked.results} - here)
+    # What it says beside its results goes with the last of them, or stays in place behind a call.
+    with_rest = not linked.calls and last_call == call_place
+    foreign = {half.part for half in linked.results} if with_rest else _places(message)
+    return _less(message, foreign - here)
 
 
 def _less(message: Message, left_out: set[int | None]) -> dict[str, Json]:
@@ -64,6 +65,10 @@ def _less(message: Message, left_out: set[int | None]) -> dict[str, Json]:
         parts = enumerate(_parts(message))
         shown["content"] = [part for place, part in parts if place not in left_out]
     return shown
+
+
+def _places(message: Message) -> set[int | None]:
+    return set(range(len(_parts(message))))
 
 
 def _parts(message: Message) -> list[Json]:

@@ -1,7 +1,8 @@
 """The window: the newest messages, in whole exchanges (SPEC 4). Pure.
 
-A tool call and its results belong together: a model's API refuses a conversation in which one stands
-without the other. So the window is widened or narrowed until it begins and ends between exchanges.
+A tool call and its results belong together: a model's API refuses a conversation in which one
+stands without the other. So the window is widened or narrowed until it begins and ends between
+exchanges.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ class Window(msgspec.Struct, frozen=True):
 def choose_window(newest: Sequence[Message], max_messages: int) -> Window:
     """Return about `max_messages` of the newest messages, in whole exchanges.
 
-    It begins at the nearest place between exchanges, and has twice `max_messages` at most. Calls at the
-    very end whose results are still to come are left out: the next turn sees them whole.
+    It begins at the nearest place between exchanges, and has twice `max_messages` at most, unless
+    nothing would be left. Calls at the very end whose results are still to come are left out: the
+    next turn sees them whole.
 
     Args:
         newest: the newest messages there are, oldest first; twice as many as wanted are enough.
@@ -60,7 +62,7 @@ def _waiting(links: Sequence[Linked], end: int) -> int | None:
         cut -= 1
     if cut < 0 or all(half.other is not None and half.other < end for half in links[cut].calls):
         return None
-    # Results behind the cut may answer earlier calls. Those go too; what was said in between does not.
+    # Results behind the cut may answer earlier calls. Those go too, but nothing that was said.
     for place in range(cut - 1, -1, -1):
         if any(_answered_within(half, cut, end) for half in links[place].calls):
             if not all(linked.calls or linked.only_results for linked in links[place:cut]):
@@ -102,7 +104,7 @@ def drop_oldest_turns(
         window: messages, oldest first.
         room_tokens: what may be used; with none left, all turns go.
         count: the tokens of one chat message.
-        keep_newest: the newest turn stays even when it is too large: it is what the model is to answer.
+        keep_newest: the newest turn stays even when it is too large, as it asks for the answer.
 
     Returns:
         The messages that stay, and how many were left out.
