@@ -1,29 +1,44 @@
 """The text of a message, whatever shape its content has (SPEC 3).
 
-Chat parts (`text`, `image_url` …), Responses items (`input_text`, `output_text`, `function_call` …) and
-Anthropic blocks (`text`, `tool_use`, `tool_result` …) are read; anything else has no text.
+Chat parts (`text`, `image_url` …), Responses items (`input_text`, `output_text`, `function_call` …)
+and Anthropic blocks (`text`, `tool_use`, `tool_result` …) are read; anything else has no text.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# The keys of a part that hold what a person would read, for each type of part.
-_TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal"})
-_CALL_TYPES = frozenset({"function_call", "tool_use", "tool_call", "custom_tool_call"})
-_RESULT_TYPES = frozenset({"tool_result", "function_call_output", "custom_tool_call_output"})
+# The types of parts that hold what a person would read, a call, or what a call gave.
+_TEXT_TYPES = ("text", "input_text", "output_text")
+_AUDIO_TYPES = ("input_audio", "output_audio", "audio")
+_CALL_TYPES = ("function_call", "tool_use", "tool_call", "custom_tool_call")
+_RESULT_TYPES = ("tool_result", "function_call_output", "custom_tool_call_output")
 
 CHAT_ROLES = frozenset({"user", "assistant"})
 
-# What memsvc itself puts into a prompt begins with this mark, so that it is recognised when an agent
-# hands it back (SPEC 3: memory does not learn its own echo).
+# What memsvc itself puts into a prompt stands between these marks, so that it is recognised when an
+# agent hands it back, also where the agent joined it with what the user said (SPEC 3: memory does not
+# learn its own echo).
 ECHO_MARK = "[memsvc:context]"
+ECHO_END = "[/memsvc:context]"
+_ECHO = re.compile(rf"{re.escape(ECHO_MARK)}.*?{re.escape(ECHO_END)}", re.DOTALL)
+
+
+def as_echo(text: str) -> str:
+    """Return text marked as memsvc's own, to be put into a prompt; it cannot end the mark early."""
+    return f"{ECHO_MARK}\n{text.replace(ECHO_END, ECHO_MARK)}\n{ECHO_END}"
 
 
 def chat_text(message: Mapping[str, Any]) -> str:
-    """Return what was said in a message: its text parts, joined by line breaks; no tool traffic."""
-    return _join(_said(message.get("content")))
+    """Return what was said in a message: its texts, joined by line breaks.
+
+    Tool traffic and what memsvc itself had put into the prompt are no part of it.
+    """
+    texts = [*_said(message.get("content")), *_said_beside(message)]
+    return _join(_without_echo(text) if ECHO_MARK in text else text for text in texts)
 
 
 def spoken_text(message: Mapping[str, Any]) -> str:
@@ -47,11 +62,18 @@ def is_chat(message: Mapping[str, Any]) -> bool:
     if message.get("role") not in CHAT_ROLES:
         return False
     text = chat_text(message)
-    return bool(text.strip()) and not text.lstrip().startswith(ECHO_MARK)
+    return bool(text) and not text.isspace()
 
 
 def _join(texts: Iterator[str]) -> str:
     return "\n".join(text for text in texts if text)
+
+
+def _without_echo(text: str) -> str:
+    rest = _ECHO.sub("", text)
+    if rest.lstrip().startswith(ECHO_MARK):  # cut off before its end
+        return ""
+    return rest.strip() if rest != text else text
 
 
 def _said(content: Any) -> Iterator[str]:
@@ -62,26 +84,42 @@ def _said(content: Any) -> Iterator[str]:
             if isinstance(part, str):
                 yield part
             elif isinstance(part, dict):
-                kind = part.get("type", "text")
-                text = part.get("refusal" if kind == "refusal" else "text")
-                if kind in _TEXT_TYPES and isinstance(text, str):
-                    yield text
-                elif kind == "message":
-                    yield from _said(part.get("content"))
-                elif kind in ("input_audio", "output_audio", "audio") and isinstance(
-                    part.get("transcript"), str
-                ):
-                    yield part["transcript"]
+                yield from _part(part)
+
+
+def _part(part: Mapping[str, Any]) -> Iterator[str]:
+    kind = part.get("type", "text")
+    text: Any = None
+    if kind in _TEXT_TYPES:
+        text = part.get("text")
+    elif kind == "refusal":
+        text = part.get("refusal")
+    elif kind in _AUDIO_TYPES:
+        text = part.get("transcript")
+    elif kind == "message":
+        yield from _said(part.get("content"))
+    if isinstance(text, str):
+        yield text
+
+
+def _said_beside(message: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what an assistant said beside its content, as chat completions have it."""
+    if isinstance(message.get("refusal"), str):
+        yield message["refusal"]
+    audio = message.get("audio")
+    if isinstance(audio, dict) and isinstance(audio.get("transcript"), str):
+        yield audio["transcript"]
 
 
 def _tools(message: Mapping[str, Any]) -> Iterator[str]:
+    content = message.get("content")
     if message.get("role") not in CHAT_ROLES:
-        yield from _said(message.get("content"))
+        yield from _said(content)
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, dict):
-            yield from _call(call.get("function", call))
-    content = message.get("content")
+            yield from _call(call.get("function") or call.get("custom") or call)
+    yield from _call(message.get("function_call"))
     for part in content if isinstance(content, list) else ():
         if isinstance(part, dict) and part.get("type") in _CALL_TYPES:
             yield from _call(part)
@@ -93,8 +131,27 @@ def _tools(message: Mapping[str, Any]) -> Iterator[str]:
 def _call(call: Any) -> Iterator[str]:
     if isinstance(call, dict):
         for key in ("name", "arguments", "input"):
-            value = call.get(key)
-            if isinstance(value, str):
-                yield value
-            elif isinstance(value, dict):
-                yield from (item for item in value.values() if isinstance(item, str))
+            yield from _strings(_unescaped(call.get(key)))
+
+
+def _unescaped(value: Any) -> Any:
+    # Arguments are often JSON in a text, where other scripts are written as \u escapes.
+    if isinstance(value, str) and "\\u" in value:
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _strings(value: Any) -> Iterator[str]:
+    # A stack, for JSON in a text may be nested deeper than Python can follow.
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            waiting.extend(reversed(item.values()))
+        elif isinstance(item, list):
+            waiting.extend(reversed(item))

@@ -4,8 +4,8 @@ A *body* is the message as a JSON object without its number and time:
 
     {"role":"user","content":"We will use Redis.","sender":"Ann","id":"m1", …}
 
-The archive keeps the body and, beside it, seq and time. A *line* of history.json is the body with both
-put in front, so that a message is encoded once and the two can be compared byte by byte:
+The archive keeps the body and, beside it, seq and time. A *line* of history.json is the body with
+both put in front, so that a message is encoded once and the two can be compared byte by byte:
 
     {"seq":7,"sendAt":1764583200000000000,"role":"user","content":"We will use Redis.", …}
 """

@@ -98,6 +98,14 @@ class Semantic(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     flush_timeout: float = 600.0
     """Seconds after which `flush()` gives up."""
 
+    def __repr__(self) -> str:
+        # Settings are printed and logged; the key must not be.
+        shown = (
+            f"{name}={'***' if name == 'api_key' and self.api_key else getattr(self, name)!r}"
+            for name in self.__struct_fields__
+        )
+        return f"Semantic({', '.join(shown)})"
+
 
 class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Search."""
@@ -155,7 +163,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     shutdown: Shutdown = Shutdown()
 
     def __post_init__(self) -> None:
-        _check_positive(self, "")
+        _check(self, "")
         if self.limits.max_message_bytes > self.limits.max_batch_bytes:
             raise SettingsError(
                 "limits.max_message_bytes is larger than limits.max_batch_bytes.",
@@ -201,13 +209,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError(f"A setting has a wrong value: {error}.", "Correct it.") from None
 
 
-def _check_positive(group: msgspec.Struct, path: str) -> None:
-    for name in group.__struct_fields__:
+def _check(group: msgspec.Struct, path: str) -> None:
+    for name, kind in _groups(type(group)).items():
         value = getattr(group, name)
-        if isinstance(value, msgspec.Struct):
-            _check_positive(value, f"{path}{name}.")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            least = 0 if name == "dimensions" else 1 if isinstance(value, int) else 0.001
+        if isinstance(value, msgspec.Struct) and isinstance(value, kind):
+            _check(value, f"{path}{name}.")
+            continue
+        try:
+            msgspec.convert(value, kind)  # a struct checks nothing when Python code makes it
+        except msgspec.ValidationError as error:
+            raise SettingsError(f"{path}{name} has a wrong value: {error}.", "Correct it.") from None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            least = 0 if name == "dimensions" else 1 if kind is int else 0.001
             if not least <= value < float("inf"):
                 raise SettingsError(
                     f"{path}{name} is {value!r}.", f"Give a number of at least {least}."

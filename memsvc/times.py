@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 from memsvc.errors import InvalidArgument
 
@@ -43,7 +43,28 @@ def parse(value: datetime | str) -> int:
             value = datetime.fromisoformat(value)
         except ValueError:
             raise ValueError("it is not an RFC 3339 time") from None
+    if not isinstance(value, datetime):  # callers without a type checker give numbers and dates
+        raise ValueError(f"it is of type {type(value).__name__}, not a time")
     return to_ns(value)
+
+
+def parse_local(value: str, zone: tzinfo | None = None) -> int:
+    """Return a time that people or programs wrote down, as UTC unix nanoseconds.
+
+    Args:
+        value: such as `2026-03-14 09:26:53`, or RFC 3339 text, whose zone then counts.
+        zone: where a time without zone was written; the local one when None.
+
+    Raises:
+        ValueError: it is no time, or lies outside 1677 to 2262.
+    """
+    try:
+        moment = datetime.fromisoformat(value)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=zone) if zone is not None else moment.astimezone()
+        return to_ns(moment)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError("it is no time between 1677 and 2262") from None
 
 
 _RANGES = {"1d": 1, "7d": 7, "1m": 30, "1y": 365}

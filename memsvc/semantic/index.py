@@ -79,9 +79,8 @@ class SessionVectors:
         assert self._seqs is not None
         self._matrix[self._count : self._count + len(rows)] = added
         self._seqs[self._count : self._count + len(rows)] = seqs
-        start, self._count = self._count, self._count + len(rows)
+        self._count += len(rows)
         self.last_seq = int(seqs[-1])
-        self._index_from(start)
 
     def _grow(self, more: int, dimensions: int) -> None:
         import numpy as np
@@ -97,23 +96,30 @@ class SessionVectors:
             seqs[: self._count] = self._seqs[: self._count]
         self._matrix, self._seqs = matrix, seqs
 
-    def _index_from(self, start: int) -> None:
+    @property
+    def wants_graph(self) -> bool:
+        """Whether there are more vectors than are compared exactly."""
+        return self._count > self._exact_max
+
+    def seqs(self) -> Sequence[int]:
+        """Return the numbers of all vectors, increasing."""
+        return [] if self._seqs is None else self._seqs[: self._count].tolist()
+
+    def adopt(self, graph: Any) -> None:
+        """Take a graph of the first vectors here, as `index_file.load` returns it."""
+        self.graph = graph
+
+    def index(self) -> int:
+        """Bring the graph up to date where one is wanted, and return how many vectors were added."""
+        if not self.wants_graph or self._matrix is None:
+            return 0
         if self.graph is None:
-            if self._count <= self._exact_max:
-                return
-            self.graph, start = new_graph(self.dimensions), 0
-        assert self._matrix is not None
+            self.graph = new_graph(self.dimensions)
+        start = len(self.graph)
         for place in range(start, self._count):
             # One a call: a batch blocks searches for seconds. Keys are places in the matrix.
             self.graph.add(place, self._matrix[place], threads=1)
-
-    def adopt(self, graph: Any) -> bool:
-        """Take a graph read from a file, if it is of the first vectors here; say whether it is."""
-        if len(graph) > self._count or graph.ndim != self.dimensions:
-            return False
-        self.graph = graph
-        self._index_from(len(graph))
-        return True
+        return self._count - start
 
     def usual(self, query: Sequence[float]) -> tuple[float, float]:
         """Return mean and standard deviation of the cosines of all vectors, from a sample of many."""
@@ -148,14 +154,16 @@ class SessionVectors:
             last = int(np.searchsorted(self._seqs[: self._count], high_seq, side="right"))
         if first >= last:
             return []
-        places = np.arange(first, last)
-        if self.graph is not None and last - first > self._exact_max:
+        if self.graph is None or last - first <= self._exact_max:
+            cosines = self._matrix[first:last] @ vector
+            seqs = self._seqs[first:last]
+        else:
             found = self.graph.search(vector, limit * _OVERSAMPLING, threads=1)
             keys = found.keys.astype(np.int64)
             places = keys[(keys >= first) & (keys < last)]
-        cosines = self._matrix[places if self.graph is not None else slice(first, last)] @ vector
+            cosines, seqs = self._matrix[places] @ vector, self._seqs[places]
         best = _best(cosines, limit)
-        return [(int(self._seqs[places[row]]), float(cosines[row])) for row in best]
+        return [(int(seqs[row]), float(cosines[row])) for row in best]
 
 
 def new_graph(dimensions: int) -> Any:

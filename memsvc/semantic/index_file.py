@@ -8,6 +8,7 @@ built again from the archive.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def save(path: Path, graph: Any, model: str, last_seq: int) -> None:
     write_atomically(path.with_suffix(".json"), msgspec.json.encode(manifest))
 
 
-def load(path: Path, model: str, dimensions: int, seq_of_place: Any) -> tuple[Any, str]:
+def load(path: Path, model: str, dimensions: int, seq_of_place: Sequence[int]) -> tuple[Any, str]:
     """Return an index from its file, or None and why not. Blocking; call it in a thread.
 
     Args:

@@ -21,6 +21,7 @@ from memsvc.settings import Limits
 
 MESSAGE_ID_CHARS_MAX = 200
 
+_STRUCT_FIELDS = tuple(name for name in Message.__struct_fields__ if name != "extra")
 # An assistant's message may have no content when it says what it says in one of these.
 _INSTEAD_OF_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
 
@@ -127,13 +128,13 @@ def _canonical(body: bytes) -> str:
 
 def _given(raw: Message | Mapping[str, Json], field: str) -> dict[str, Any]:
     if isinstance(raw, Message):
-        for name in raw.extra:
-            if name in Message.__struct_fields__:
-                raise InvalidMessage(
-                    f"{field}.extra", f"holds {name}, a field of its own.", f"Set {name} instead."
-                )
-        given = {name: getattr(raw, name) for name in raw.__struct_fields__ if name != "extra"}
-        return given | dict(raw.extra)
+        given = {name: getattr(raw, name) for name in _STRUCT_FIELDS}
+        _object(raw.extra, f"{field}.extra")
+        for name in given.keys() & raw.extra.keys():
+            raise InvalidMessage(
+                f"{field}.extra", f"holds {name}, a field of its own.", f"Set {name} instead."
+            )
+        raw = given | raw.extra
     if not isinstance(raw, Mapping):
         raise InvalidMessage(
             field,
@@ -149,9 +150,8 @@ def _given(raw: Message | Mapping[str, Json], field: str) -> dict[str, Any]:
 
 
 def _role(value: Json, field: str) -> str:
-    for role in ROLES:
-        if value == role:
-            return role
+    if isinstance(value, str) and value in ROLES:
+        return ROLES[ROLES.index(value)]  # not a class derived from str
     said = "is missing." if value is None else "is none that is known."
     raise InvalidMessage(f"{field}.role", said, f"Use one of: {', '.join(ROLES)}.")
 

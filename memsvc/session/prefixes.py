@@ -4,14 +4,14 @@
     sender: Ann                          工作目錄：~/project
     channelId: general                   傳送者：Ann
 
-in any order, each at most once, perhaps with an empty line behind. A line whose time cannot be read is
-not ours and stays, with all that follows.
+in any order, each at most once, perhaps with an empty line behind. A line whose time cannot be read
+is none of them and stays, with all that follows.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, tzinfo
+from datetime import tzinfo
 
 import msgspec
 
@@ -96,9 +96,6 @@ def _read_time(value: str, zone: tzinfo | None) -> int | None:
         unit_ns = _NANOSECONDS_PER_UNIT.get(len(value))
         return int(value) * unit_ns if unit_ns and int(value) * unit_ns < 2**63 else None
     try:
-        moment = datetime.fromisoformat(value)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=zone) if zone is not None else moment.astimezone()
-        return times.to_ns(moment.astimezone(UTC))
-    except (ValueError, OverflowError, OSError):
+        return times.parse_local(value, zone)
+    except ValueError:
         return None

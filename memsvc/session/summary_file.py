@@ -1,7 +1,12 @@
 """summary.json and .summary_cursor: what is remembered of older messages, and how far that reaches.
 
-`summary.json` is one JSON object with `key_decisions` (a list), `past_discussions` (a list) and
-`current_discussion` (an object); other keys are kept. `.summary_cursor` is text of two lines:
+`summary.json` is one JSON object, UTF-8, with
+
+    key_decisions        list: rules that hold from now on
+    past_discussions     list: earlier topics
+    current_discussion   object: the topic under way
+
+and other keys, which are kept. `.summary_cursor` is text of two lines:
 
     2026-03-14 09:26:53
     118
@@ -12,7 +17,7 @@ second line; the cursor is then read by its time.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +26,19 @@ import msgspec
 from memsvc import times
 from memsvc.model import Summary
 
+_SUMMARY = "summary.json"
+_CURSOR = ".summary_cursor"
+_CURSOR_BYTES_MAX = 1024
+_SEQ_DIGITS_MAX = 18
+
 
 class Cursor(msgspec.Struct, frozen=True):
-    """How far a summary reaches: up to a number, or, in older files, up to a time (nanoseconds)."""
+    """How far a summary reaches.
+
+    Attributes:
+        seq: the last summarised message's number; None in older files.
+        sent_at: its time to the second, UTC unix nanoseconds; None when it cannot be read.
+    """
 
     seq: int | None = None
     sent_at: int | None = None
@@ -46,7 +61,7 @@ class SummaryState(msgspec.Struct, frozen=True):
 def fingerprint(directory: Path) -> tuple[int, ...]:
     """Return numbers that change when one of the files does. Two cheap system calls."""
     marks: list[int] = []
-    for path in (directory / "summary.json", directory / ".summary_cursor"):
+    for path in (directory / _SUMMARY, directory / _CURSOR):
         try:
             found = path.stat()
         except OSError:
@@ -56,11 +71,16 @@ def fingerprint(directory: Path) -> tuple[int, ...]:
     return tuple(marks)
 
 
-def read(directory: Path) -> SummaryState:
-    """Read both files of a session's directory. Blocking; call it in a thread. Raises nothing."""
+def read(directory: Path, zone: tzinfo | None = None) -> SummaryState:
+    """Read both files of a session's directory. Blocking; call it in a thread. Raises nothing.
+
+    Args:
+        directory: the session's directory.
+        zone: where the cursor's time was written; the local one when None.
+    """
     problems: list[str] = []
-    summary = _read_summary(directory / "summary.json", problems)
-    cursor = _read_cursor(directory / ".summary_cursor", problems)
+    summary = _read_summary(directory / _SUMMARY, problems)
+    cursor = _read_cursor(directory / _CURSOR, zone, problems)
     return SummaryState(summary, cursor, " ".join(problems))
 
 
@@ -76,23 +96,42 @@ def _read_summary(path: Path, problems: list[str]) -> Summary | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, RecursionError) as error:
-        problems.append(f"{path} cannot be used: {error}. The context goes without it.")
+        problems.append(
+            f"{path} cannot be used ({_reason(error)}); the context goes without it. Mend the file,"
+            " or move it away to have the session summarised anew."
+        )
         return None
 
 
-def _read_cursor(path: Path, problems: list[str]) -> Cursor | None:
+def _read_cursor(path: Path, zone: tzinfo | None, problems: list[str]) -> Cursor | None:
     try:
-        lines = path.read_text("utf-8").split()
+        with path.open("rb") as file:
+            lines = file.read(_CURSOR_BYTES_MAX).decode("utf-8-sig").splitlines()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError) as error:
-        problems.append(f"{path} cannot be used: {error}. Everything counts as not summarised.")
+        lines, reason = [], _reason(error)
+    else:
+        reason = "it is no time and number"
+    first, second = (*(line.strip() for line in lines[:2]), "", "")[:2]
+    is_seq = second.isascii() and second.isdigit() and len(second) <= _SEQ_DIGITS_MAX
+    seq = int(second) if is_seq else None
+    sent_at = _read_time(first, zone)
+    if seq is None and sent_at is None:
+        problems.append(
+            f"{path} cannot be used ({reason}); all messages count as not summarised. Mend the file,"
+            " or delete it."
+        )
         return None
-    if len(lines) >= 3 and lines[2].isdigit():
-        return Cursor(seq=int(lines[2]))
+    return Cursor(seq, sent_at)
+
+
+def _read_time(value: str, zone: tzinfo | None) -> int | None:
     try:
-        moment = datetime.fromisoformat(" ".join(lines[:2])).astimezone()
-        return Cursor(sent_at=times.to_ns(moment))
-    except (ValueError, OverflowError):
-        problems.append(f"{path} is no cursor. Everything counts as not summarised.")
+        return times.parse_local(value, zone)
+    except ValueError:
         return None
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror or "it cannot be read") if isinstance(error, OSError) else str(error)
