@@ -46,7 +46,11 @@ def raw_rate(group_size: int, seconds: float) -> float:
         start = time.perf_counter()
         while time.perf_counter() - start < seconds:
             stores = [
-                Store(f"s{n}", n + 1, (Row(done + 1, done, "user", True, None, bodies[(done + n) % 1000]),))
+                Store(
+                    f"s{n}",
+                    n + 1,
+                    (Row(done + 1, done, "user", True, None, bodies[(done + n) % 1000]),),
+                )
                 for n in range(group_size)
             ]
             group = Group(stores, next_id, 10_000)
@@ -148,19 +152,28 @@ async def main(short: bool) -> bool:
             ours.append(await our_rate(memory, seconds))
     mine, limit = harness.percentile(ours, 0.5), harness.percentile(raw, 0.5)
     print(f"  50 sessions: {mine:,.0f} messages/s; raw SQLite in groups of 50: {limit:,.0f}")
-    good = harness.figure("append, share of raw group commit", mine / limit * 100, "%", ">= 50", mine >= limit / 2)
+    good = harness.figure(
+        "append, share of raw group commit", mine / limit * 100, "%", ">= 50", mine >= limit / 2
+    )
     peer = await peer_rate(seconds)
     if peer is None:
         print("  openai-agents is not installed: no comparison with its SQLiteSession")
     else:
         print(f"  SQLiteSession of openai-agents: {peer:,.0f} messages/s")
-        good &= harness.figure("append, times SQLiteSession", mine / peer, "x", ">= 10", mine >= 10 * peer)
+        good &= harness.figure(
+            "append, times SQLiteSession", mine / peer, "x", ">= 10", mine >= 10 * peer
+        )
     count = 200 if short else 1000
     single = raw_commit_p50(count)
     async with harness.service() as memory:
         alone = await our_append_p50(memory, count)
     print(f"  one append alone, p50: {alone * 1e3:.2f} ms; one raw commit: {single * 1e3:.2f} ms")
-    return harness.figure("append alone, times one raw commit", alone / single, "x", "<= 3", alone <= 3 * single) and good
+    return (
+        harness.figure(
+            "append alone, times one raw commit", alone / single, "x", "<= 3", alone <= 3 * single
+        )
+        and good
+    )
 
 
 if __name__ == "__main__":

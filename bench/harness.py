@@ -16,11 +16,45 @@ from typing import Any
 from memsvc import MemoryService, Settings
 from memsvc.settings import Semantic
 
-WORDS = (
-    "cache database server deploy user session token request index queue worker retry timeout error"
-    " message order payment invoice customer report summary meeting deadline budget project design"
-    " review release version branch commit merge test failure metric alert dashboard"
-).split()
+WORDS = [
+    "cache",
+    "database",
+    "server",
+    "deploy",
+    "user",
+    "session",
+    "token",
+    "request",
+    "index",
+    "queue",
+    "worker",
+    "retry",
+    "timeout",
+    "error",
+    "message",
+    "order",
+    "payment",
+    "invoice",
+    "customer",
+    "report",
+    "summary",
+    "meeting",
+    "deadline",
+    "budget",
+    "project",
+    "design",
+    "review",
+    "release",
+    "version",
+    "branch",
+    "commit",
+    "merge",
+    "test",
+    "failure",
+    "metric",
+    "alert",
+    "dashboard",
+]
 
 
 def text(number: int, chars: int = 240) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from memsvc.errors import MemsvcError, Overloaded, ServiceClosed, StorageError
 from memsvc_actors import (
     ActorCrashed,
     ActorError,
@@ -12,8 +13,6 @@ from memsvc_actors import (
     MailboxFull,
     Quarantined,
 )
-
-from memsvc.errors import MemsvcError, Overloaded, ServiceClosed, StorageError
 
 
 class Askable(Protocol):

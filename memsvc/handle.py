@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from memsvc import times
-from memsvc.archive.client import ArchiveClient
 from memsvc.archive.rows import Meta
 from memsvc.errors import InvalidArgument, SessionNotFound
 from memsvc.model import (
@@ -21,51 +20,14 @@ from memsvc.model import (
     SessionStatus,
 )
 from memsvc.record import to_message
-from memsvc.search.query import Searcher
 from memsvc.search.request import Request
-from memsvc.semantic.client import SemanticClient
 from memsvc.session import prompt, window
-from memsvc.session.client import SessionClient
 from memsvc.session.directory import check_session_id, directory_name
 from memsvc.session.draft import drafts
 from memsvc.session.messages import Viewed
-from memsvc.session.tokens import estimate_tokens
-from memsvc.settings import Settings
+from memsvc.tiers import Tiers
 
 AnyMessage = Message | Mapping[str, Json]
-TokenCounter = Callable[[Mapping[str, Json]], int]
-
-
-class Tiers:
-    """What a handle speaks to.
-
-    Attributes:
-        sessions: the owners of the conversations.
-        archive: every message ever appended.
-        semantic: search by meaning.
-        searcher: the search over all of them.
-        settings: limits and sizes.
-        count_tokens: tokens of one chat message, for `max_tokens`.
-        check_open: raises `ServiceClosed` once the service is closed.
-    """
-
-    def __init__(
-        self,
-        sessions: SessionClient,
-        archive: ArchiveClient,
-        semantic: SemanticClient,
-        searcher: Searcher,
-        settings: Settings,
-        check_open: Callable[[], None],
-        count_tokens: TokenCounter = estimate_tokens,
-    ) -> None:
-        self.sessions = sessions
-        self.archive = archive
-        self.semantic = semantic
-        self.searcher = searcher
-        self.settings = settings
-        self.check_open = check_open
-        self.count_tokens = count_tokens
 
 
 class Session:
@@ -78,7 +40,7 @@ class Session:
     __slots__ = ("_tiers", "id")
 
     def __init__(self, session_id: str, tiers: Tiers) -> None:
-        self.id = check_session_id(session_id)
+        self.id: str = check_session_id(session_id)
         self._tiers = tiers
 
     def __repr__(self) -> str:
@@ -264,9 +226,7 @@ class Session:
             messages=meta.messages,
             last_seq=meta.last_seq,
             last_at=times.from_ns(meta.last_at),
-            directory=str(
-                self._tiers.settings.home_path / "sessions" / directory_name(self.id)
-            ),
+            directory=str(self._tiers.settings.home_path / "sessions" / directory_name(self.id)),
             history_bytes=view.history_bytes,
             history_from_seq=view.history_from_seq,
             cutoff=None if meta.start_at is None else times.from_ns(meta.start_at),

@@ -25,7 +25,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         role: who speaks: user, assistant, system, developer or tool.
-        content: text, a list of parts (chat, Responses or Anthropic style), or None with tool calls.
+        content: text, a list of parts (chat, Responses, Anthropic style), or None with tool calls.
         sender: who it was, where several people or channels share a role.
         id: the caller's own id; appending it twice changes nothing.
         sent_at: when it was said, timezone-aware. None when appending means now.

@@ -14,7 +14,7 @@ import anyio.to_thread
 
 from memsvc import files, log, times
 from memsvc.errors import InvalidArgument, ServiceClosed, StorageError
-from memsvc.handle import Session, Tiers, TokenCounter
+from memsvc.handle import Session
 from memsvc.model import (
     Hits,
     Match,
@@ -29,6 +29,7 @@ from memsvc.semantic.embedder import Embedder
 from memsvc.session.tokens import estimate_tokens
 from memsvc.settings import Settings
 from memsvc.supervision import Tree
+from memsvc.tiers import Tiers, TokenCounter
 from memsvc.version import __version__
 
 PAGE_MAX = 1000
@@ -196,9 +197,7 @@ class MemoryService:
             )
             for meta in metas[:limit]
         ]
-        return SessionPage(
-            sessions=page, cursor=page[-1].session if len(metas) > limit else None
-        )
+        return SessionPage(sessions=page, cursor=page[-1].session if len(metas) > limit else None)
 
     async def flush(self) -> None:
         """Wait until everything appended so far is embedded, and so can be found by meaning.

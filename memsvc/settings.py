@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self, get_type_hints
+from typing import Literal, Self
 
 import msgspec
 
+from memsvc import loading
 from memsvc.errors import SettingsError
 
 KIB = 1024
 MIB = 1024 * KIB
-_PREFIX = "MEMSVC_"
-# Names that belong to the command line and the benches, not to the tree.
-_OTHER_VARIABLES = frozenset({"MEMSVC_URL", "MEMSVC_LOCOMO"})
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -98,13 +94,9 @@ class Semantic(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     flush_timeout: float = 600.0
     """Seconds after which `flush()` gives up."""
 
-    def __repr__(self) -> str:
-        # Settings are printed and logged; the key must not be.
-        shown = (
-            f"{name}={'***' if name == 'api_key' and self.api_key else getattr(self, name)!r}"
-            for name in self.__struct_fields__
-        )
-        return f"Semantic({', '.join(shown)})"
+    def __repr__(self) -> str:  # settings are printed and logged: not the key
+        names = (name for name in self.__struct_fields__ if name != "api_key")
+        return f"Semantic({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
 
 class Search(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -141,7 +133,7 @@ class Shutdown(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All settings. `Settings(home=...)` uses defaults; `Settings.load()` reads file and environment.
+    """All settings. `Settings(home=…)` has defaults; `Settings.load()` reads file and environment.
 
     Raises:
         SettingsError: a value is out of range, or two do not fit each other.
@@ -163,6 +155,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     shutdown: Shutdown = Shutdown()
 
     def __post_init__(self) -> None:
+        if isinstance(self.home, Path):
+            msgspec.structs.force_setattr(self, "home", str(self.home))
         _check(self, "")
         if self.limits.max_message_bytes > self.limits.max_batch_bytes:
             raise SettingsError(
@@ -187,7 +181,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     @classmethod
     def load(cls, home: str | None = None, environ: Mapping[str, str] | None = None) -> Self:
-        """Return the settings of an argument, the environment and <home>/config.toml, in that order.
+        """Return the settings of an argument, then the environment, then <home>/config.toml.
 
         Args:
             home: the home; otherwise MEMSVC_HOME, otherwise the platform's user data directory.
@@ -199,91 +193,33 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         environ = os.environ if environ is None else environ
         chosen = home or environ.get("MEMSVC_HOME", "")
         path = cls(home=chosen).home_path
-        tree = _read_file(path / "config.toml")
-        _refuse_unknown(tree, cls, "", str(path / "config.toml"))
-        _merge_environment(tree, environ, cls)
+        tree = loading.read_file(path / "config.toml")
+        loading.refuse_unknown(tree, cls, "", str(path / "config.toml"))
+        loading.merge_environment(tree, environ, cls)
         tree["home"] = str(path)
         try:
             return msgspec.convert(tree, cls, strict=False)
         except msgspec.ValidationError as error:
+            if isinstance(error.__cause__, SettingsError):  # of the checks above
+                raise error.__cause__ from None
             raise SettingsError(f"A setting has a wrong value: {error}.", "Correct it.") from None
 
 
 def _check(group: msgspec.Struct, path: str) -> None:
-    for name, kind in _groups(type(group)).items():
+    for name, kind in loading.known_settings(type(group)).items():
         value = getattr(group, name)
         if isinstance(value, msgspec.Struct) and isinstance(value, kind):
             _check(value, f"{path}{name}.")
             continue
-        try:
-            msgspec.convert(value, kind)  # a struct checks nothing when Python code makes it
+        try:  # msgspec itself checks types only when it decodes
+            if loading.is_group(kind):
+                raise msgspec.ValidationError(f"Expected `{kind.__name__}`")
+            msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            raise SettingsError(f"{path}{name} has a wrong value: {error}.", "Correct it.") from None
+            raise SettingsError(f"{path}{name} is wrong: {error}.", "Correct it.") from None
         if isinstance(value, int | float) and not isinstance(value, bool):
             least = 0 if name == "dimensions" else 1 if kind is int else 0.001
             if not least <= value < float("inf"):
                 raise SettingsError(
                     f"{path}{name} is {value!r}.", f"Give a number of at least {least}."
                 )
-
-
-def _read_file(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text("utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}.", "Correct the file.") from None
-    except OSError as error:
-        raise SettingsError(
-            f"{path} cannot be read: {error.strerror}.", "Check its permissions."
-        ) from None
-
-
-def _groups(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    return get_type_hints(kind)
-
-
-def _refuse_unknown(
-    tree: Mapping[str, Any], kind: type[msgspec.Struct], path: str, where: str
-) -> None:
-    known = _groups(kind)
-    for name, value in tree.items():
-        if name not in known or (path == "" and name == "home" and where != "environment"):
-            raise SettingsError(
-                f"{path}{name} in {where} is not a setting.", _nearest(name, known, path)
-            )
-        child = known[name]
-        if isinstance(child, type) and issubclass(child, msgspec.Struct):
-            if not isinstance(value, dict):
-                raise SettingsError(f"{path}{name} in {where} is a group.", "Give it as a table.")
-            _refuse_unknown(value, child, f"{path}{name}.", where)
-
-
-def _nearest(name: str, known: Mapping[str, Any], path: str) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    if close:
-        return f"Did you mean {path}{close[0]}?"
-    return f"Known here: {', '.join(sorted(known))}."
-
-
-def _merge_environment(
-    tree: dict[str, Any], environ: Mapping[str, str], kind: type[msgspec.Struct]
-) -> None:
-    for variable, value in environ.items():
-        if not variable.startswith(_PREFIX) or variable in _OTHER_VARIABLES:
-            continue
-        path = variable.removeprefix(_PREFIX).lower().split("__")
-        if path == ["home"]:
-            continue
-        given: dict[str, Any] = {}
-        node = given
-        for part in path[:-1]:
-            node[part] = {}
-            node = node[part]
-        node[path[-1]] = value
-        _refuse_unknown(given, kind, "", f"the environment ({variable})")
-        target = tree
-        for part in path[:-1]:
-            target = target.setdefault(part, {})
-        target[path[-1]] = value

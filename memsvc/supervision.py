@@ -16,9 +16,6 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
 
-from memsvc_actors import ActorRef, Backoff, ChildSpec, Event, Registry, SingleActor, Supervisor
-from memsvc_actors.events import BudgetExceeded, Failed, Restarted
-
 from memsvc import log
 from memsvc.archive.client import ArchiveClient
 from memsvc.archive.writer import ArchiveWriter
@@ -32,6 +29,8 @@ from memsvc.semantic.worker import EmbeddingWorker
 from memsvc.session.actor import SessionActor, SessionDependencies
 from memsvc.session.client import SessionClient
 from memsvc.settings import Settings
+from memsvc_actors import ActorRef, Backoff, ChildSpec, Event, Registry, SingleActor, Supervisor
+from memsvc_actors.events import BudgetExceeded, Failed, Restarted
 
 # Each restart of the writer waits a little longer: 0.1, 0.2, 0.4 s.
 _BACKOFF = Backoff(initial_seconds=0.1, max_seconds=5.0)
@@ -131,7 +130,7 @@ class Tree:
     @property
     def active_sessions(self) -> int:
         """How many sessions are in memory."""
-        return len(self._registry)
+        return len(self._registry.active_keys())
 
     def queues(self) -> dict[str, dict[str, int]]:
         """Return depth and bound of every mailbox, by actor."""

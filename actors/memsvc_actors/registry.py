@@ -12,13 +12,13 @@ is quarantined: its messages are refused until that time has passed.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any, Generic
 
 from memsvc_actors.actor import Actor, Cell
 from memsvc_actors.errors import ActorCrashed, ActorStopped, Quarantined
 from memsvc_actors.events import Failed, Observer, Passivated, ignore, notify
+from memsvc_actors.failures import Failures
 from memsvc_actors.mailbox import Envelope, Mailbox, MailboxStatistics, MessageT
 from memsvc_actors.ref import ask_mailbox, current_request_id
 from memsvc_actors.supervisor import Backoff, Child, OnFailure
@@ -97,15 +97,12 @@ class Registry(Child, Generic[MessageT]):
         self._mailbox_capacity = mailbox_capacity
         self._shutdown_seconds = shutdown_seconds
         self._expected_errors = expected_errors
-        self._backoff = backoff or Backoff()
-        self._quarantine_after = quarantine_after
-        self._quarantine_seconds = quarantine_seconds
         self._observer = observer
         # In the order of last use: the first is the least recently used.
         self._cells: dict[str, _KeyedCell[MessageT]] = {}
         self._starting: dict[str, asyncio.Task[None]] = {}
         self._ending: dict[str, asyncio.Task[None]] = {}
-        self._failures: dict[str, deque[float]] = {}
+        self._failures = Failures(backoff or Backoff(), quarantine_after, quarantine_seconds)
         self._timer: asyncio.TimerHandle | None = None
         self._open = False
         self._clock: Callable[[], float] = _not_started
@@ -158,9 +155,6 @@ class Registry(Child, Generic[MessageT]):
             )
         }
 
-    def __len__(self) -> int:
-        return len(self._cells)
-
     def active_keys(self) -> list[str]:
         """Return the keys that are awake, least recently used first."""
         return list(self._cells)
@@ -171,14 +165,14 @@ class Registry(Child, Generic[MessageT]):
 
     def release(self, key: str) -> None:
         """Forget a key's failures, so that it is started again."""
-        self._failures.pop(key, None)
+        self._failures.forget(key)
 
     def nudge(self, key: str, due: Hashable, *, activate: bool = False) -> None:
         """Nudge a key's actor if it is awake, or, with `activate`, in any case."""
         cell = self._cells.get(key)
         if cell is not None:
             cell.mailbox.nudge(due)
-        elif activate and self._open and not self._quarantined(key):
+        elif activate and self._open and not self._failures.quarantined(key):
             self.mailbox(key).nudge(due)
 
     def mailbox(self, key: str) -> Mailbox[MessageT]:
@@ -192,8 +186,8 @@ class Registry(Child, Generic[MessageT]):
             raise ActorStopped(f"{self.name} has stopped")
         cell = self._cells.pop(key, None)
         if cell is None:
-            if self._quarantined(key):
-                raise Quarantined(f"{self.name}/{key} failed {self._quarantine_after} times")
+            if self._failures.quarantined(key):
+                raise Quarantined(f"{self.name}/{key} failed too often")
             self._make_room()
             cell = self._activate(key, Mailbox(f"{self.name}/{key}", self._mailbox_capacity))
         self._cells[key] = cell
@@ -216,7 +210,7 @@ class Registry(Child, Generic[MessageT]):
             before = self._ending.get(cell.key)
             if before is not None:
                 await asyncio.wait({before})
-            await asyncio.sleep(self._delay_seconds(cell.key))
+            await asyncio.sleep(self._failures.delay_seconds(cell.key))
             await cell.start()
         except Exception as error:  # noqa: BLE001  told to those who wait
             self._start_failed(cell, error)
@@ -230,7 +224,7 @@ class Registry(Child, Generic[MessageT]):
             cell.close(error)
             return
         notify(self._observer, Failed(cell.name, error))
-        self._count_failure(cell.key)
+        self._failures.count(cell.key)
         crashed = ActorCrashed(f"{cell.name} could not start: {type(error).__name__}")
         crashed.__cause__ = error
         cell.close(crashed)
@@ -238,9 +232,9 @@ class Registry(Child, Generic[MessageT]):
     def _failed(self, failed: Cell[Any], error: BaseException) -> None:
         assert isinstance(failed, _KeyedCell)
         self._forget(failed)
-        self._count_failure(failed.key)
-        if self._quarantined(failed.key):
-            failed.close(Quarantined(f"{failed.name} failed {self._quarantine_after} times"))
+        self._failures.count(failed.key)
+        if self._failures.quarantined(failed.key):
+            failed.close(Quarantined(f"{failed.name} failed too often"))
         elif self._open and (failed.mailbox.pending or failed.mailbox.awaited):
             self._cells[failed.key] = self._activate(failed.key, failed.mailbox)
         else:
@@ -250,27 +244,6 @@ class Registry(Child, Generic[MessageT]):
         if self._cells.get(cell.key) is cell:
             del self._cells[cell.key]
 
-    def _count_failure(self, key: str) -> None:
-        failures = self._failures.setdefault(key, deque(maxlen=self._quarantine_after))
-        failures.append(asyncio.get_running_loop().time())
-
-    def _quarantined(self, key: str) -> bool:
-        failures = self._failures.get(key)
-        if failures is None:
-            return False
-        age = asyncio.get_running_loop().time() - failures[0]
-        if asyncio.get_running_loop().time() - failures[-1] > self._quarantine_seconds:
-            del self._failures[key]
-            return False
-        return len(failures) >= self._quarantine_after and age <= self._quarantine_seconds
-
-    def _delay_seconds(self, key: str) -> float:
-        failures = self._failures.get(key)
-        if not failures:
-            return 0.0
-        ready = failures[-1] + self._backoff.delay_seconds(len(failures))
-        return max(ready - asyncio.get_running_loop().time(), 0.0)
-
     def _sweep(self) -> None:
         loop = asyncio.get_running_loop()
         oldest = loop.time() - self._idle_seconds
@@ -278,8 +251,7 @@ class Registry(Child, Generic[MessageT]):
             if cell.last_used > oldest:
                 break
             self._passivate(cell)
-        for key in list(self._failures):
-            self._quarantined(key)  # forgets old failures
+        self._failures.forget_old()
         self._timer = loop.call_later(self._sweep_seconds, self._sweep)
 
     def _make_room(self) -> None:

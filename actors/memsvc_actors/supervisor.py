@@ -190,9 +190,7 @@ class Supervisor(Child):
     def statistics(self) -> dict[str, MailboxStatistics]:
         """Return the state of all mailboxes below, by actor."""
         return {
-            name: state
-            for spec in self._table
-            for name, state in spec.child.statistics().items()
+            name: state for spec in self._table for name, state in spec.child.statistics().items()
         }
 
     async def _start_child(self, spec: ChildSpec) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from memsvc_actors import ActorRef
-
 from memsvc.archive.connections import Connections
 from memsvc.archive.lookup import ArchiveLookup
 from memsvc.archive.messages import Command, Forget, SaveVectors, Scrub, Store, UseModel
@@ -15,6 +13,7 @@ from memsvc.archive.reader import ArchiveReader
 from memsvc.archive.rows import Row, Vector
 from memsvc.asking import ask
 from memsvc.settings import Settings
+from memsvc_actors import ActorRef
 
 
 class ArchiveClient:

@@ -106,7 +106,9 @@ class Connections:
     async def _recover(self, reader: _Reader) -> None:
         """Wait until a query that was given up has ended, and make its connection free again."""
         if not self._closed:
-            await reader.connection.commit()  # changes nothing; its turn comes after the query's end
+            await (
+                reader.connection.commit()
+            )  # changes nothing; its turn comes after the query's end
             reader.given_up = self._closed
             self._free.put_nowait(reader)
 

@@ -8,9 +8,7 @@ from memsvc.archive.schema import UNINDEX_SESSION
 from memsvc.errors import StorageError
 
 
-def forget(
-    connection: sqlite3.Connection, session: str, next_id: int, next_sid: int
-) -> bool:
+def forget(connection: sqlite3.Connection, session: str, next_id: int, next_sid: int) -> bool:
     """Delete a session's messages, index rows and embeddings, within the open transaction.
 
     Args:
@@ -52,9 +50,7 @@ def scrub(connection: sqlite3.Connection) -> None:
     """
     connection.execute("PRAGMA secure_delete = ON")
     try:
-        connection.execute(
-            "INSERT INTO messages_fts (messages_fts) VALUES ('optimize')"
-        )
+        connection.execute("INSERT INTO messages_fts (messages_fts) VALUES ('optimize')")
         connection.execute("VACUUM")
     finally:
         connection.execute("PRAGMA secure_delete = OFF")

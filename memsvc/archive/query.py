@@ -2,14 +2,15 @@
 
 A query is text, never FTS5 syntax. White space parts it into terms; a part in double quotes is one term,
 a phrase; an unbalanced quote is a character like any other. Each term is folded as the messages are. It
-is looked up as the phrase of its tokens, and because tokens alone are too loose (stems, `c++`, `user*`), the
-found text must also contain the term letter by letter. A term without tokens (`:-)`) can only be read
-for. The punctuation that ends a sentence is not part of its last word.
+is looked up as the phrase of its tokens, and because tokens alone are too loose (stems, `c++`,
+`user*`), the found text must also contain the term letter by letter. A term without tokens (`:-)`)
+can only be read for. The punctuation that ends a sentence is not part of its last word.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import msgspec
 
@@ -19,9 +20,73 @@ TERMS_MAX = 64
 """Terms of a query that are used; the rest of a longer one is left out."""
 
 STOP_WORDS = frozenset(
-    "a an and are as at be been but by can could did do does for from had has have how i if in into is"
-    " it its me my of on or our she he her his him their they them that the there this to us was we"
-    " were what when where which who whom whose why will with would you your about".split()
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "of",
+        "on",
+        "or",
+        "our",
+        "she",
+        "he",
+        "her",
+        "his",
+        "him",
+        "their",
+        "they",
+        "them",
+        "that",
+        "the",
+        "there",
+        "this",
+        "to",
+        "us",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whom",
+        "whose",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+        "about",
+    ]
 )
 """Words that say nothing about what is looked for. In ranking they are left out: in a short conversation
 they would outweigh the others (LoCoMo: BM25 61.0 % of the evidence without them, 57.5 with; both with
@@ -108,9 +173,7 @@ def any_word(query: Query) -> str | None:
     words: dict[str, None] = {}
     for term in query.terms:
         if term.tokens:
-            words.update(
-                dict.fromkeys([term.segmented] if term.phrase else pieces(term.segmented))
-            )
+            words.update(dict.fromkeys([term.segmented] if term.phrase else pieces(term.segmented)))
     telling = [word for word in words if word not in STOP_WORDS] or list(words)
     return " OR ".join(map(_quoted, telling)) or None
 
@@ -125,7 +188,7 @@ def pieces(segmented: str) -> list[str]:
             continue
         if len(run) == 1:
             pieces.append(run[0])
-        pieces.extend(f"{first} {second}" for first, second in zip(run, run[1:], strict=False))
+        pieces.extend(f"{first} {second}" for first, second in pairwise(run))
         run = []
         if word and _has_token(word):
             pieces.append(word)

@@ -59,9 +59,7 @@ class ArchiveReader:
         )
         return self._records(sid, reversed(rows))
 
-    async def stretch(
-        self, sid: int, low_seq: int, high_seq: int, limit: int = -1
-    ) -> list[Record]:
+    async def stretch(self, sid: int, low_seq: int, high_seq: int, limit: int = -1) -> list[Record]:
         """Return messages from `low_seq` to `high_seq`, both included, oldest first."""
         rows = await self._read(
             "SELECT seq, sent_at, body, checksum FROM messages"
@@ -182,9 +180,7 @@ class ArchiveReader:
         passages = [Passage(row[0], row[1], row[2]) for row in rows if row[3]]
         return passages, rows[-1][1] if rows else after_seq
 
-    async def vectors(
-        self, sid: int, model: int, after_seq: int = 0
-    ) -> list[tuple[int, bytes]]:
+    async def vectors(self, sid: int, model: int, after_seq: int = 0) -> list[tuple[int, bytes]]:
         """Return (seq, float16 vector) of a session's messages after `after_seq`, by seq."""
         rows = await self._read(
             "SELECT m.seq, e.vector FROM messages m JOIN embeddings e ON e.id = m.id"

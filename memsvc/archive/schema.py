@@ -58,8 +58,9 @@ _VERSION_1 = (
     "CREATE UNIQUE INDEX messages_by_seq ON messages (sid, seq)",
     """CREATE UNIQUE INDEX messages_by_message_id ON messages (sid, message_id)
         WHERE message_id IS NOT NULL""",
-    "CREATE TABLE models (model INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimensions INTEGER"
-    " NOT NULL) STRICT",
+    """CREATE TABLE models (
+        model INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimensions INTEGER NOT NULL
+    ) STRICT""",
     """CREATE TABLE embeddings (
         id INTEGER PRIMARY KEY,
         model INTEGER NOT NULL,

@@ -20,12 +20,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from memsvc_actors import Actor, Envelope
-
 from memsvc.archive.database import Database, is_fatal
 from memsvc.archive.messages import Command
 from memsvc.errors import MemsvcError, StorageError
 from memsvc.settings import Settings
+from memsvc_actors import Actor, Envelope
 
 _T = TypeVar("_T")
 
@@ -99,7 +98,7 @@ def _explain(error: Exception, path: Path) -> StorageError:
             f"{path} has become read-only; nothing was written.",
             "Make it writable again and append again.",
         )
-    if name.startswith("SQLITE_CORRUPT") or name.startswith("SQLITE_NOTADB"):
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return StorageError(
             f"{path} is damaged ({error}); nothing was written.",
             "Keep a copy of the folder `store` and restore a backup.",

@@ -44,7 +44,7 @@ _SPREAD_LEAST = 0.02
 def fuse(
     words: Mapping[Place, float],
     meaning: Mapping[int, Nearness],
-    weights: Weights = Weights(),  # noqa: B008  frozen
+    weights: Weights = Weights(),
 ) -> list[tuple[Place, float]]:
     """Return places with their scores, best first; ties go to the newer message.
 

@@ -61,9 +61,7 @@ class Searcher:
         """
         return check(request, time.time_ns(), self._settings.limits.max_query_chars)
 
-    async def in_session(
-        self, request: Request, meta: Meta, before_seq: int | None
-    ) -> Hits:
+    async def in_session(self, request: Request, meta: Meta, before_seq: int | None) -> Hits:
         """Return what answers best in one session.
 
         Args:
@@ -99,9 +97,7 @@ class Searcher:
             found = await self._by_both(asked, scope, metas)
         return await self._answer(asked, scope, metas, found)
 
-    async def _by_keyword(
-        self, asked: Checked, scope: Scope, metas: Mapping[int, Meta]
-    ) -> Found:
+    async def _by_keyword(self, asked: Checked, scope: Scope, metas: Mapping[int, Meta]) -> Found:
         """Find messages with every term: by the index, and among recent ones letter by letter."""
         if not asked.query.terms:
             return Found([], {})
@@ -140,8 +136,9 @@ class Searcher:
             )
             nearest[sid] = near
             budget -= meta.messages
-        cosine = max((max(near.cosines.values(), default=-1.0) for near in nearest.values()),
-                     default=-1.0)
+        cosine = max(
+            (max(near.cosines.values(), default=-1.0) for near in nearest.values()), default=-1.0
+        )
         note = await self._waiting_note(metas)
         if words is not None:
             return Found(fuse(words, nearest), words, cosine, note)
@@ -239,7 +236,9 @@ class Searcher:
         }
 
     async def _fetch(self, places: Sequence[Place]) -> dict[Place, Message]:
-        return {place: to_message(record) for place, record in (await self._records(places)).items()}
+        return {
+            place: to_message(record) for place, record in (await self._records(places)).items()
+        }
 
 
 def _wanted(record: Record, scope: Scope) -> bool:

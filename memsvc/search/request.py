@@ -75,9 +75,7 @@ def check(request: Request, now_ns: int, query_chars_max: int) -> Checked:
         raise InvalidArgument(
             f"role {request.role!r} is not known.", f"Use one of: {', '.join(ROLES)}."
         )
-    after_ns, before_ns = times.window_ns(
-        request.time_range, request.after, request.before, now_ns
-    )
+    after_ns, before_ns = times.window_ns(request.time_range, request.after, request.before, now_ns)
     text = request.query.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     text = text.replace("\0", " ")
     return Checked(

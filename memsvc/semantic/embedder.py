@@ -43,9 +43,7 @@ class Embedder(Protocol):
         """Let go of connections and models."""
 
 
-def checked(
-    raw: Any, count: int, dimensions: int | None
-) -> tuple[Vectors, Mapping[int, str]]:
+def checked(raw: Any, count: int, dimensions: int | None) -> tuple[Vectors, Mapping[int, str]]:
     """Return vectors of length one, and which of them cannot be used.
 
     Args:

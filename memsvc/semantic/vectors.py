@@ -38,7 +38,9 @@ class _Entry:
 class VectorCache:
     """The vectors of sessions, least recently searched first out."""
 
-    def __init__(self, archive: ArchiveReader, root: Path, cache_bytes: int, exact_max: int) -> None:
+    def __init__(
+        self, archive: ArchiveReader, root: Path, cache_bytes: int, exact_max: int
+    ) -> None:
         self._archive = archive
         self._root = root
         self._cache_bytes = cache_bytes

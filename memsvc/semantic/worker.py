@@ -17,7 +17,6 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 
 import msgspec
-from memsvc_actors import Actor
 
 from memsvc import content, log
 from memsvc.archive.client import ArchiveClient
@@ -27,6 +26,7 @@ from memsvc.record import decode_body
 from memsvc.semantic.embedder import Embedder, checked
 from memsvc.semantic.progress import Progress
 from memsvc.settings import Semantic
+from memsvc_actors import Actor
 
 SWEEP = ""
 """The key of a nudge that means all sessions; no session has an empty id."""

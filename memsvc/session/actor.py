@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import assert_never
 
-from memsvc_actors import Actor, Envelope
-
 from memsvc import log
 from memsvc.archive.client import ArchiveClient
 from memsvc.archive.rows import Row
@@ -25,6 +23,7 @@ from memsvc.session.messages import Append, Command, Remove, View, Viewed
 from memsvc.session.numbering import Numbered, Numbering
 from memsvc.session.projection import Projection
 from memsvc.settings import Settings
+from memsvc_actors import Actor, Envelope
 
 _MICROSECOND_NS = 1000
 
@@ -60,7 +59,16 @@ class SessionDependencies:
 class SessionActor(Actor[Command]):
     """Owns one session."""
 
-    __slots__ = ("_deps", "_last_at", "_last_seq", "_newest", "_projection", "_session", "_sid", "_stale")
+    __slots__ = (
+        "_deps",
+        "_last_at",
+        "_last_seq",
+        "_newest",
+        "_projection",
+        "_session",
+        "_sid",
+        "_stale",
+    )
 
     expected_errors = (MemsvcError,)
     batch_limit = 256

@@ -35,14 +35,14 @@ class SessionClient:
             wait_for_room=False,
             must_run=True,
         )
-        return cast(Receipt, answer)
+        return cast("Receipt", answer)
 
     async def view(self, session: str) -> Viewed:
         """Return what a context is made of."""
         answer = await ask(
             self._ref(session), View(), timeout_seconds=self._timeout_seconds, wait_for_room=False
         )
-        return cast(Viewed, answer)
+        return cast("Viewed", answer)
 
     async def remove(self, session: str) -> bool:
         """Delete a session and its directory; return whether it was there."""

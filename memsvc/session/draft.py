@@ -127,7 +127,7 @@ def _canonical(body: bytes) -> str:
 
 
 def _given(raw: Message | Mapping[str, Json], field: str) -> dict[str, Any]:
-    if isinstance(raw, Message):
+    if type(raw) is Message:
         given = {name: getattr(raw, name) for name in _STRUCT_FIELDS}
         _object(raw.extra, f"{field}.extra")
         for name in given.keys() & raw.extra.keys():
@@ -135,18 +135,19 @@ def _given(raw: Message | Mapping[str, Json], field: str) -> dict[str, Any]:
                 f"{field}.extra", f"holds {name}, a field of its own.", f"Set {name} instead."
             )
         raw = given | raw.extra
-    if not isinstance(raw, Mapping):
+    if type(raw) is not dict and not isinstance(raw, Mapping):
         raise InvalidMessage(
             field,
             f"is of type {type(raw).__name__}.",
             "Give a Message, or a dict with role and content (an SDK's object has model_dump()).",
         )
-    for name in raw:
+    given = dict(raw)
+    for name in given:
         if type(name) is not str:
             raise InvalidMessage(
                 field, f"has a key of type {type(name).__name__}.", "Make it text."
             )
-    return dict(raw)
+    return given
 
 
 def _role(value: Json, field: str) -> str:
@@ -175,7 +176,7 @@ def _time(given: dict[str, Any], field: str) -> int | None:
 
 
 def _check_content(value: Json, given: Mapping[str, Json], field: str) -> None:
-    if isinstance(value, str | list):
+    if isinstance(value, (str, list)):
         return
     if value is None and any(given.get(name) for name in _INSTEAD_OF_CONTENT):
         return

@@ -53,12 +53,15 @@ class Numbering:
         Raises:
             Conflict: an id that is known comes with other content; no number is used up.
         """
-        before = (self.last_seq, self.last_at, dict(self._known) if len(drafts) > 1 else self._known)
+        before = (
+            self.last_seq,
+            self.last_at,
+            dict(self._known) if len(drafts) > 1 else self._known,
+        )
         rows: list[Row] = []
         seqs: list[int] = []
         try:
-            for draft in drafts:
-                seqs.append(self._repeated(draft) or self._add(draft, rows))
+            seqs.extend(self._repeated(draft) or self._add(draft, rows) for draft in drafts)
         except Conflict:
             self.last_seq, self.last_at, self._known = before
             raise

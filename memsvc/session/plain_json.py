@@ -1,8 +1,8 @@
 """Checking that a value is JSON, and replacing the characters that no text can hold. Pure.
 
-Encoders turn some of what is no JSON silently into something else: NaN into null, bytes into base64,
-tuples into lists, keys that are numbers into text. What is stored must come back as it was given, so
-such values are found here and refused.
+Encoders turn some of what is no JSON silently into something else: NaN into null, bytes into
+base64, tuples into lists, keys that are numbers into text. What is stored must come back as it was
+given, so such values are found here and refused.
 """
 
 from __future__ import annotations

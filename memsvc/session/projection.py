@@ -40,8 +40,16 @@ class Projection:
         problem: what is wrong, empty when nothing is.
     """
 
-    __slots__ = ("_empty", "_fingerprint", "_retry_at", "_summary", "directory", "first_seq",
-                 "problem", "size")
+    __slots__ = (
+        "_empty",
+        "_fingerprint",
+        "_retry_at",
+        "_summary",
+        "directory",
+        "first_seq",
+        "problem",
+        "size",
+    )
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -128,7 +136,9 @@ class Projection:
             kept = await anyio.to_thread.run_sync(history_file.set_aside, self._history)
             log.warning(
                 "history.json set aside and built anew from the archive",
-                session=session, reason=plan.reason, kept=str(kept),
+                session=session,
+                reason=plan.reason,
+                kept=str(kept),
             )
         records = await archive.stretch(meta.sid, meta.start_seq, meta.last_seq)
         self.size = await anyio.to_thread.run_sync(
@@ -150,8 +160,11 @@ class Projection:
         if found.unusable:
             kept = await anyio.to_thread.run_sync(history_file.set_aside, self._history)
             log.warning(
-                "entries of history.json could not be used", session=session,
-                entries=len(found.unusable), first=found.unusable[0], kept=str(kept),
+                "entries of history.json could not be used",
+                session=session,
+                entries=len(found.unusable),
+                first=found.unusable[0],
+                kept=str(kept),
             )
         lines = [to_line(Record(row.seq, row.sent_at, row.body)) for row in found.rows]
         self.size = await anyio.to_thread.run_sync(history_file.rewrite, self._history, lines)

@@ -49,7 +49,7 @@ def build(
 
 
 def turn_context(summary: Summary) -> str:
-    """Return the message that carries the prior summary, with the entries that the summary has now."""
+    """Return the message that carries the prior summary, with the entries that it has now."""
     shown = summary.data | {
         "key_decisions": summary.key_decisions,
         "past_discussions": summary.past_discussions,

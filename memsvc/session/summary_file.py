@@ -11,8 +11,8 @@ and other keys, which are kept. `.summary_cursor` is text of two lines:
     2026-03-14 09:26:53
     118
 
-the time of the last summarised message in the local zone, and its number. Older writers left out the
-second line; the cursor is then read by its time.
+the time of the last summarised message in the local zone, and its number. Older writers left out
+the second line; the cursor is then read by its time.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ def _read_cursor(path: Path, zone: tzinfo | None, problems: list[str]) -> Cursor
     sent_at = _read_time(first, zone)
     if seq is None and sent_at is None:
         problems.append(
-            f"{path} cannot be used ({reason}); all messages count as not summarised. Mend the file,"
-            " or delete it."
+            f"{path} cannot be used ({reason}); all messages count as not summarised. Mend the"
+            " file, or delete it."
         )
         return None
     return Cursor(seq, sent_at)

@@ -1,8 +1,8 @@
 """Messages as a model's API takes them: every call followed at once by all of its results. Pure.
 
 What is stored stays as it was said. In the view alone, a result that came late stands behind its
-call, a call that was interrupted gets a result that says so, and a result whose call is not there is
-left out.
+call, a call that was interrupted gets a result that says so, and a result whose call is not there
+is left out.
 """
 
 from __future__ import annotations

@@ -7,14 +7,14 @@ from typing import Literal
 
 import msgspec
 
-from memsvc.handle import Session
 from memsvc.model import Message
+from memsvc.transfer.conversation import ReadableSession
 
 Format = Literal["jsonl", "openai"]
 _PAGE = 1000
 
 
-async def export(session: Session, form: Format) -> AsyncIterator[bytes]:
+async def export(session: ReadableSession, form: Format) -> AsyncIterator[bytes]:
     """Yield a session as text, piece by piece.
 
     `jsonl` is one message a line with all that is known of it; importing it gives the same messages.
@@ -37,7 +37,7 @@ async def export(session: Session, form: Format) -> AsyncIterator[bytes]:
         yield b"\n]\n"
 
 
-async def _messages(session: Session) -> AsyncIterator[Message]:
+async def _messages(session: ReadableSession) -> AsyncIterator[Message]:
     after = 0
     while page := await session.messages(limit=_PAGE, after=after, before=after + _PAGE + 1):
         for message in page:

@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 from memsvc.errors import InvalidMessage, SessionNotFound
-from memsvc.handle import Session
 from memsvc.model import Message
 from memsvc.record import decode_body
 from memsvc.session.draft import Draft, draft
 from memsvc.settings import Limits
+from memsvc.transfer.conversation import ReadableSession, WritableSession
 from memsvc.transfer.reading import Conversation
 
 
@@ -37,7 +37,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def import_conversation(
-    session: Session,
+    session: WritableSession,
     conversation: Conversation,
     limits: Limits,
     progress: Callable[[int], None] = lambda done: None,
@@ -72,12 +72,10 @@ async def import_conversation(
     for start in range(0, len(fresh), limits.max_batch):
         await session.append(fresh[start : start + limits.max_batch], strip_prefixes=True)
         progress(skipped + start + len(fresh[start : start + limits.max_batch]))
-    return Imported(
-        session=session.id, appended=len(fresh), skipped=skipped, problems=problems
-    )
+    return Imported(session=session.id, appended=len(fresh), skipped=skipped, problems=problems)
 
 
-async def _existing(session: Session) -> list[Message]:
+async def _existing(session: ReadableSession) -> list[Message]:
     try:
         return await session.messages(limit=None)
     except SessionNotFound:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import memsvc_actors
 import pytest
 
+import memsvc_actors
 from memsvc.asking import explain
 from memsvc.errors import MemsvcError, Overloaded, ServiceClosed, StorageError
 
@@ -19,7 +19,9 @@ from memsvc.errors import MemsvcError, Overloaded, ServiceClosed, StorageError
         (memsvc_actors.ActorCrashed("a"), StorageError, "same message ids"),
     ],
 )
-def test_every_failure_of_the_runtime_has_its_word(error: memsvc_actors.ActorError, kind: type[MemsvcError], advice: str) -> None:
+def test_every_failure_of_the_runtime_has_its_word(
+    error: memsvc_actors.ActorError, kind: type[MemsvcError], advice: str
+) -> None:
     explained = explain(error, 3.0)
     assert type(explained) is kind
     assert advice in explained.next_step

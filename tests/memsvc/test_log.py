@@ -11,7 +11,9 @@ import pytest
 from memsvc import log
 
 
-def test_without_structlog_lines_go_to_the_standard_logger(caplog: pytest.LogCaptureFixture) -> None:
+def test_without_structlog_lines_go_to_the_standard_logger(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.INFO, "memsvc"):
         log.warning("it broke", session="a", count=3)
     assert caplog.records[0].getMessage() == "it broke session='a' count=3"

@@ -38,7 +38,9 @@ asyncio.run(main())
 def hold(home: Path, then: str = "await asyncio.sleep(60)") -> subprocess.Popen[str]:
     process = subprocess.Popen(
         [sys.executable, "-c", _HOLD % then, str(home)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "open\n"
@@ -71,7 +73,9 @@ async def test_twelve_at_once_have_one_owner_and_no_message_is_lost(home: Path) 
         "except HomeLocked: print('locked')\n"
     )
     running = [
-        await asyncio.create_subprocess_exec(sys.executable, "-c", script, str(home), str(n), stdout=asyncio.subprocess.PIPE)
+        await asyncio.create_subprocess_exec(
+            sys.executable, "-c", script, str(home), str(n), stdout=asyncio.subprocess.PIPE
+        )
         for n in range(12)
     ]
     answers = [(await process.communicate())[0].decode().strip() for process in running]
@@ -80,7 +84,9 @@ async def test_twelve_at_once_have_one_owner_and_no_message_is_lost(home: Path) 
         assert len(await memory.session("a").messages(limit=None)) == answers.count("stored") >= 1
 
 
-async def test_the_same_process_cannot_open_a_home_twice(settings: Settings, memory: MemoryService) -> None:
+async def test_the_same_process_cannot_open_a_home_twice(
+    settings: Settings, memory: MemoryService
+) -> None:
     with pytest.raises(HomeLocked, match=str(os.getpid())):
         async with MemoryService.open(settings):
             pass
@@ -89,7 +95,12 @@ async def test_the_same_process_cannot_open_a_home_twice(settings: Settings, mem
 
 @pytest.mark.parametrize(
     "then",
-    ["raise RuntimeError('mine')", "raise KeyboardInterrupt", "await asyncio.sleep(60)", "sys.exit(3)"],
+    [
+        "raise RuntimeError('mine')",
+        "raise KeyboardInterrupt",
+        "await asyncio.sleep(60)",
+        "sys.exit(3)",
+    ],
     ids=["exception", "keyboard interrupt", "ctrl-c", "exit"],
 )
 def test_the_end_is_clean_whatever_leads_to_it(home: Path, then: str) -> None:
@@ -98,17 +109,28 @@ def test_the_end_is_clean_whatever_leads_to_it(home: Path, then: str) -> None:
         process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=20)
     assert process.returncode != 0
-    for trouble in ("loop is closed", "never awaited", "never retrieved", "Exception in thread", "ResourceWarning", "destroyed"):
+    for trouble in (
+        "loop is closed",
+        "never awaited",
+        "never retrieved",
+        "Exception in thread",
+        "ResourceWarning",
+        "destroyed",
+    ):
         assert trouble not in errors
     connection = sqlite3.connect(home / "store" / "history.db")
     assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
     connection.close()
 
 
-async def test_closing_finishes_what_was_taken_and_refuses_what_comes_after(settings: Settings) -> None:
+async def test_closing_finishes_what_was_taken_and_refuses_what_comes_after(
+    settings: Settings,
+) -> None:
     async with MemoryService.open(settings) as memory:
         chat = memory.session("a")
-        pending = [asyncio.create_task(chat.append({"role": "user", "content": f"{n}"})) for n in range(50)]
+        pending = [
+            asyncio.create_task(chat.append({"role": "user", "content": f"{n}"})) for n in range(50)
+        ]
         await asyncio.sleep(0)
         await memory.close()
         await memory.close()
@@ -138,7 +160,9 @@ async def test_reading_a_home_that_is_not_there_makes_none(home: Path) -> None:
     assert not home.exists()
 
 
-async def test_a_home_of_a_newer_version_is_refused_and_its_lock_given_back(settings: Settings, home: Path) -> None:
+async def test_a_home_of_a_newer_version_is_refused_and_its_lock_given_back(
+    settings: Settings, home: Path
+) -> None:
     async with MemoryService.open(settings):
         pass
     connection = sqlite3.connect(home / "store" / "history.db")
@@ -162,7 +186,9 @@ async def test_sessions_are_listed_by_prefix_and_page(memory: MemoryService) -> 
 
 
 @pytest.mark.parametrize("bad", ["", "x" * 201, "a\nb", "a\x00", "\ud800", 7])
-def test_a_session_id_that_cannot_be_used_is_refused_by_name(memory: MemoryService, bad: object) -> None:
+def test_a_session_id_that_cannot_be_used_is_refused_by_name(
+    memory: MemoryService, bad: object
+) -> None:
     with pytest.raises(InvalidArgument, match="session id"):
         memory.session(bad)  # type: ignore[arg-type]
 

@@ -61,7 +61,9 @@ async def test_a_disk_that_goes_on_failing_fails_the_service_with_advice(
     assert "close and open" in str(seen[-1])
 
 
-async def test_an_unforeseen_error_of_one_session_is_its_own(memory: MemoryService, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unforeseen_error_of_one_session_is_its_own(
+    memory: MemoryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from memsvc.session.actor import SessionActor
 
     whole = SessionActor.receive_batch

@@ -35,9 +35,7 @@ app = App(
 def run(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code: 0 done, 1 failed, 2 wrong usage."""
     try:
-        result = app(
-            arguments, exit_on_error=False, print_error=True, result_action="return_value"
-        )
+        result = app(arguments, exit_on_error=False, print_error=True, result_action="return_value")
     except cyclopts.CycloptsError:
         return WRONG_USAGE
     except InvalidArgument as error:
@@ -113,7 +111,9 @@ async def context(
         return
     for message in found.messages:
         common.output.line(f"[{message['role']}] {_plain(message['content'])}")
-    common.output.note(f"{found.unsummarized} older messages without a summary; {found.omitted} left out")
+    common.output.note(
+        f"{found.unsummarized} older messages without a summary; {found.omitted} left out"
+    )
 
 
 @app.command
@@ -138,8 +138,13 @@ async def search(
 ) -> None:
     """Search a session by words, by meaning, or both."""
     asked: dict[str, Any] = {
-        "match": match, "limit": limit, "time_range": time_range, "after": after,
-        "before": before, "role": role, "include_tools": include_tools,
+        "match": match,
+        "limit": limit,
+        "time_range": time_range,
+        "after": after,
+        "before": before,
+        "role": role,
+        "include_tools": include_tools,
     }
     async with opened(common) as memory:
         if match != "keyword":
@@ -218,8 +223,10 @@ async def import_(
         for conversation in contents.conversations:
             with output.progress(len(conversation.messages), conversation.session) as progress:
                 done = await import_conversation(
-                    memory.session(conversation.session), conversation,
-                    memory.settings.limits, progress,
+                    memory.session(conversation.session),
+                    conversation,
+                    memory.settings.limits,
+                    progress,
                 )
             report.append(done)
             problems.extend(done.problems)

@@ -53,11 +53,15 @@ def _tell(output: Output, count: int, context: Any, by_meaning: Hits, by_word: H
     output.line("")
     output.line(f"2. Mei asks: “{_QUESTION}”. What the model sees:", "bold")
     output.line("   system   You help Mei with her tea shop.", "cyan")
-    output.line(f"   window   the newest {len(context.window)} messages, word for word, ending with", "cyan")
+    output.line(
+        f"   window   the newest {len(context.window)} messages, word for word, ending with", "cyan"
+    )
     for message in context.window[-_SHOWN_OF_WINDOW:]:
         output.line(f"            {shown(message, 90)}", "dim")
     output.line(f"   user     {_QUESTION}", "cyan")
-    output.line(f"   {context.unsummarized} older messages stay out of the prompt; search finds them.")
+    output.line(
+        f"   {context.unsummarized} older messages stay out of the prompt; search finds them."
+    )
     output.line("")
     output.line(f"3. Found by meaning: “{_MEANING}”", "bold")
     output.line("   No word of the question is in the answer: it was given in another language.")

@@ -32,7 +32,11 @@ _LINES: tuple[tuple[float, str, str], ...] = (
     (72.3, "Agent", "It leads the catalogue now."),
     (96, "Mei", "The photos are here! A bit dark, can you brighten them?"),
     (96.1, "Agent", "Done, all fourteen of them."),
-    (97, "Mei", "The order form works on my phone. On my father's it doesn't, he has a very old one."),
+    (
+        97,
+        "Mei",
+        "The order form works on my phone. On my father's it doesn't, he has a very old one.",
+    ),
     (97.1, "Agent", "It was the date picker. I replaced it with a plain field; try again?"),
     (97.2, "Mei", "Works! He ordered two boxes of his own tea."),
     (97.3, "Agent", "Then order number one is in the books."),

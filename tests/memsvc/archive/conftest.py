@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from memsvc_actors import SingleActor
 
 from memsvc import Settings
 from memsvc.archive.client import ArchiveClient
 from memsvc.archive.writer import ArchiveWriter
+from memsvc_actors import SingleActor
 
 
 @pytest.fixture

@@ -22,7 +22,9 @@ def path(tmp_path: Path) -> Path:
     return made
 
 
-async def test_a_query_that_does_not_end_is_stopped_and_its_connection_serves_the_next(path: Path) -> None:
+async def test_a_query_that_does_not_end_is_stopped_and_its_connection_serves_the_next(
+    path: Path,
+) -> None:
     connections = Connections(path, 1, 1 << 20, timeout_seconds=0.2)
     with pytest.raises(Overloaded, match=r"more than 0.2 s"):
         await connections.read(_ENDLESS)
@@ -60,7 +62,11 @@ async def test_more_readers_than_connections_wait_for_their_turn(path: Path) -> 
 
 def test_folded_text_has_tool_traffic_only_when_asked() -> None:
     body = encode_body(
-        {"role": "assistant", "content": "Sure, ÉCOLE", "tool_calls": [{"id": "1", "function": {"name": "fetch", "arguments": "{}"}}]}
+        {
+            "role": "assistant",
+            "content": "Sure, ÉCOLE",
+            "tool_calls": [{"id": "1", "function": {"name": "fetch", "arguments": "{}"}}],
+        }
     )
     assert folded_text(body, 0) == "sure, ecole"
     assert "fetch" in folded_text(body, 1)

@@ -16,7 +16,9 @@ from memsvc.record import encode_body
 
 
 def row(seq: int, content: str = "hello", message_id: str | None = None) -> Row:
-    return Row(seq, seq * 1000, "user", True, message_id, encode_body({"role": "user", "content": content}))
+    return Row(
+        seq, seq * 1000, "user", True, message_id, encode_body({"role": "user", "content": content})
+    )
 
 
 @pytest.fixture
@@ -59,7 +61,9 @@ def test_a_group_with_a_repeated_number_writes_nothing(database: Database, path:
 
 
 def test_a_message_id_is_unique_in_its_session_only(database: Database) -> None:
-    database.carry_out([Store("a", None, (row(1, message_id="x"),)), Store("b", None, (row(1, message_id="x"),))])
+    database.carry_out(
+        [Store("a", None, (row(1, message_id="x"),)), Store("b", None, (row(1, message_id="x"),))]
+    )
     with pytest.raises(sqlite3.IntegrityError):
         database.carry_out([Store("a", 1, (row(2, message_id="x"),))])
 
@@ -77,8 +81,12 @@ def test_numbers_are_not_given_twice_after_a_deletion_and_a_restart(path: Path) 
     database.close()
 
 
-def test_forgetting_a_session_takes_it_out_of_the_index_and_leaves_others(database: Database, path: Path) -> None:
-    database.carry_out([Store("a", None, (row(1, "secret"),)), Store("b", None, (row(1, "public"),))])
+def test_forgetting_a_session_takes_it_out_of_the_index_and_leaves_others(
+    database: Database, path: Path
+) -> None:
+    database.carry_out(
+        [Store("a", None, (row(1, "secret"),)), Store("b", None, (row(1, "public"),))]
+    )
     database.carry_out([Forget("a")])
     assert count(path, "SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'secret'") == 0
     assert count(path, "SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'public'") == 1

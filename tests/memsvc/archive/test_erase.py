@@ -17,7 +17,9 @@ def bytes_of(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in folder.glob("history.db*"))
 
 
-async def test_words_tokens_and_vectors_of_a_deleted_session_are_gone(archive: ArchiveClient, tmp_path: Path) -> None:
+async def test_words_tokens_and_vectors_of_a_deleted_session_are_gone(
+    archive: ArchiveClient, tmp_path: Path
+) -> None:
     vector = bytes(range(1, 129))
     words = [f"canary{n}zebra" for n in range(300)]
     sid = await archive.store("gone", None, [row(n + 1, word) for n, word in enumerate(words)])

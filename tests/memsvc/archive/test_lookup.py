@@ -31,17 +31,27 @@ async def test_a_session_s_words_stay_with_it(archive: ArchiveClient) -> None:
 
 async def test_the_scope_bounds_time_number_role_and_tools(archive: ArchiveClient) -> None:
     sid = await archive.store(
-        "a", None,
-        [row(1, "red one"), row(2, "red two", "assistant"), row(3, "red three"), row(4, "red tool", "tool")],
+        "a",
+        None,
+        [
+            row(1, "red one"),
+            row(2, "red two", "assistant"),
+            row(3, "red three"),
+            row(4, "red tool", "tool"),
+        ],
     )
     assert {s for _, s in await found(archive, "red", sids=(sid,))} == {1, 2, 3}
     assert {s for _, s in await found(archive, "red", sids=(sid,), tools=True)} == {1, 2, 3, 4}
     assert {s for _, s in await found(archive, "red", sids=(sid,), role="assistant")} == {2}
-    assert {s for _, s in await found(archive, "red", sids=(sid,), after_ns=20, before_ns=30)} == {2}
+    assert {s for _, s in await found(archive, "red", sids=(sid,), after_ns=20, before_ns=30)} == {
+        2
+    }
     assert {s for _, s in await found(archive, "red", sids=(sid,), before_seq=2)} == {1}
 
 
-async def test_more_sessions_than_the_expression_holds_are_filtered_in_the_join(archive: ArchiveClient) -> None:
+async def test_more_sessions_than_the_expression_holds_are_filtered_in_the_join(
+    archive: ArchiveClient,
+) -> None:
     sids = [await archive.store(f"s{n}", None, [row(1, "red fox")]) for n in range(3)]
     many = (*sids[:2], *range(10_000, 10_400))
     assert {sid for sid, _ in await found(archive, "red", sids=many)} == set(sids[:2])
@@ -57,11 +67,15 @@ async def test_of_very_many_hits_the_newest_are_ranked(archive: ArchiveClient) -
 
 
 async def test_reading_through_finds_parts_of_words_and_is_bounded(archive: ArchiveClient) -> None:
-    sid = await archive.store("a", None, [row(1, "reconfigured"), row(2, "nothing"), row(3, "CONFIG :-)")])
+    sid = await archive.store(
+        "a", None, [row(1, "reconfigured"), row(2, "nothing"), row(3, "CONFIG :-)")]
+    )
     scope = Scope(sids=(sid,))
     assert [hit.seq for hit in await archive.lookup.containing(["config"], scope, 10)] == [3, 1]
     assert [hit.seq for hit in await archive.lookup.containing([":-)", "con"], scope, 10)] == [3]
-    assert [hit.seq for hit in await archive.lookup.containing(["config"], scope, 10, from_seq=2)] == [3]
+    assert [
+        hit.seq for hit in await archive.lookup.containing(["config"], scope, 10, from_seq=2)
+    ] == [3]
     short = ArchiveLookup(archive._connections, rank_hits_max=10, scan_max=2)
     assert [hit.seq for hit in await short.containing(["config"], scope, 10)] == [3]
 

@@ -17,7 +17,14 @@ from memsvc.record import encode_body
 
 
 def row(seq: int, message_id: str | None = None, chat: bool = True) -> Row:
-    return Row(seq, seq * 10, "user", chat, message_id, encode_body({"role": "user", "content": f"text {seq}"}))
+    return Row(
+        seq,
+        seq * 10,
+        "user",
+        chat,
+        message_id,
+        encode_body({"role": "user", "content": f"text {seq}"}),
+    )
 
 
 async def test_messages_are_read_by_number_time_and_id(archive: ArchiveClient) -> None:
@@ -27,17 +34,27 @@ async def test_messages_are_read_by_number_time_and_id(archive: ArchiveClient) -
     assert [r.seq for r in await read.newest(sid, 3, before_seq=5)] == [2, 3, 4]
     assert [r.seq for r in await read.stretch(sid, 4, 6)] == [4, 5, 6]
     bounds = {"after_seq": None, "before_seq": None, "limit": None}
-    assert [r.seq for r in await read.between(sid, after_ns=30, before_ns=60, **bounds)] == [3, 4, 5]
+    assert [r.seq for r in await read.between(sid, after_ns=30, before_ns=60, **bounds)] == [
+        3,
+        4,
+        5,
+    ]
     assert set(await read.picked(sid, [2, 99])) == {2}
-    assert {k: r.seq for k, r in (await read.by_message_id(sid, ["id7", "no"])).items()} == {"id7": 7}
+    assert {k: r.seq for k, r in (await read.by_message_id(sid, ["id7", "no"])).items()} == {
+        "id7": 7
+    }
     assert await read.count(sid, 2, 4) == 3
     assert await read.last_seq_before(sid, 45) == 4
 
 
-async def test_fifty_thousand_ids_are_more_than_sqlite_takes_at_once_and_work(archive: ArchiveClient) -> None:
+async def test_fifty_thousand_ids_are_more_than_sqlite_takes_at_once_and_work(
+    archive: ArchiveClient,
+) -> None:
     sid = await archive.store("a", None, [row(1, "x")])
     assert set(await archive.read.picked(sid, range(50_000))) == {1}
-    assert set(await archive.read.by_message_id(sid, [f"{n}" for n in range(49_999)] + ["x"])) == {"x"}
+    assert set(await archive.read.by_message_id(sid, [f"{n}" for n in range(49_999)] + ["x"])) == {
+        "x"
+    }
 
 
 async def test_sessions_are_listed_by_prefix_page_by_page(archive: ArchiveClient) -> None:
@@ -47,7 +64,9 @@ async def test_sessions_are_listed_by_prefix_page_by_page(archive: ArchiveClient
     assert [m.session for m in await archive.read.metas("", "a/2", 2)] == ["a0", "a\U0010ffff"]
 
 
-async def test_only_what_was_said_is_embedded_and_the_rest_counts_as_covered(archive: ArchiveClient) -> None:
+async def test_only_what_was_said_is_embedded_and_the_rest_counts_as_covered(
+    archive: ArchiveClient,
+) -> None:
     sid = await archive.store("a", None, [row(1), row(2, chat=False), row(3), row(4, chat=False)])
     passages, up_to = await archive.read.passages(sid, 0, 10)
     assert ([p.seq for p in passages], up_to) == ([1, 3], 4)

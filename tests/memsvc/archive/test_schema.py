@@ -13,7 +13,9 @@ from memsvc.errors import StorageError
 from memsvc.record import encode_body
 
 
-def open_at(path: Path, migrations: tuple[tuple[str, ...], ...] = schema.MIGRATIONS) -> sqlite3.Connection:
+def open_at(
+    path: Path, migrations: tuple[tuple[str, ...], ...] = schema.MIGRATIONS
+) -> sqlite3.Connection:
     return schema.open_writer(path, "full", 1 << 20, migrations)
 
 
@@ -47,7 +49,9 @@ def test_a_migration_that_fails_leaves_the_archive_as_it_was(tmp_path: Path) -> 
     with pytest.raises(StorageError):
         open_at(path, broken)
     connection = open_at(path)
-    assert connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'extra'").fetchone() == (0,)
+    assert connection.execute(
+        "SELECT count(*) FROM sqlite_schema WHERE name = 'extra'"
+    ).fetchone() == (0,)
     connection.close()
 
 
@@ -89,18 +93,28 @@ def test_a_change_of_the_text_rules_builds_the_index_anew(
         "INSERT INTO messages VALUES (1, 1, 1, 0, 'user', 1, NULL, ?, x'00')", (body,)
     )
     connection.execute("UPDATE properties SET value = '0' WHERE name = 'text_version'")
-    assert connection.execute("SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'brucken'").fetchone() == (0,)
+    assert connection.execute(
+        "SELECT count(*) FROM messages_fts WHERE messages_fts MATCH 'brucken'"
+    ).fetchone() == (0,)
     connection.close()
     connection = open_at(path)
-    assert connection.execute("SELECT rowid FROM messages_fts WHERE messages_fts MATCH 'brucken'").fetchall() == [(1,)]
-    assert connection.execute("SELECT value FROM properties WHERE name = 'text_version'").fetchone() == (str(text.TOKENIZER_VERSION),)
+    assert connection.execute(
+        "SELECT rowid FROM messages_fts WHERE messages_fts MATCH 'brucken'"
+    ).fetchall() == [(1,)]
+    assert connection.execute(
+        "SELECT value FROM properties WHERE name = 'text_version'"
+    ).fetchone() == (str(text.TOKENIZER_VERSION),)
     connection.close()
 
 
 def test_tool_traffic_and_talk_are_indexed_apart() -> None:
     talk = encode_body({"role": "user", "content": "hello there", "sender": "Ann"})
     call = encode_body(
-        {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "fetch_page", "arguments": "{}"}}]}
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "1", "function": {"name": "fetch_page", "arguments": "{}"}}],
+        }
     )
     assert schema.said(talk, 1) == "ann: hello there"
     assert schema.tools(talk, 1) == ""

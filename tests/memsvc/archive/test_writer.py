@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memsvc_actors import SingleActor
 
 from memsvc import Settings
 from memsvc.archive.messages import Store
@@ -19,6 +18,7 @@ from memsvc.archive.rows import Row
 from memsvc.archive.writer import ArchiveWriter, _explain
 from memsvc.errors import StorageError
 from memsvc.record import encode_body
+from memsvc_actors import SingleActor
 
 
 def store(session: str, seq: int, sid: int | None = None) -> Store:
@@ -28,7 +28,9 @@ def store(session: str, seq: int, sid: int | None = None) -> Store:
 
 @pytest.fixture
 async def writer(tmp_path: Path) -> AsyncIterator[SingleActor]:
-    actor = SingleActor("archive", lambda: ArchiveWriter(tmp_path / "history.db", Settings(home=str(tmp_path))))
+    actor = SingleActor(
+        "archive", lambda: ArchiveWriter(tmp_path / "history.db", Settings(home=str(tmp_path)))
+    )
     await actor.start()
     yield actor
     await actor.stop(5.0)
@@ -51,7 +53,9 @@ async def test_in_a_group_only_the_command_at_fault_fails(writer: SingleActor) -
     assert {answers[0], answers[2]} == {2, 3}
 
 
-async def test_a_cancelled_caller_s_write_is_carried_out_whole(writer: SingleActor, tmp_path: Path) -> None:
+async def test_a_cancelled_caller_s_write_is_carried_out_whole(
+    writer: SingleActor, tmp_path: Path
+) -> None:
     callers = [asyncio.create_task(ask(writer, store(f"s{n}", 1))) for n in range(20)]
     await asyncio.sleep(0)
     for caller in callers[::2]:
@@ -60,7 +64,9 @@ async def test_a_cancelled_caller_s_write_is_carried_out_whole(writer: SingleAct
     await ask(writer, store("last", 1))
     connection = sqlite3.connect(tmp_path / "history.db")
     assert connection.execute("SELECT count(*) FROM messages").fetchone() == (21,)
-    assert connection.execute("SELECT count(*) FROM messages_fts WHERE messages_fts MATCH '1'").fetchone() == (21,)
+    assert connection.execute(
+        "SELECT count(*) FROM messages_fts WHERE messages_fts MATCH '1'"
+    ).fetchone() == (21,)
     connection.close()
 
 
@@ -100,7 +106,10 @@ asyncio.run(main(sys.argv[1]))
 def test_a_full_disk_refuses_appends_loses_none_and_recovers_by_itself(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _FULL_DISK, str(tmp_path / "home")],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     stored, refused, last, count, newest = done.stdout.split()

@@ -14,10 +14,16 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 async def fill(memory: MemoryService, name: str, texts: list[str]) -> Session:
     chat = memory.session(name)
-    await chat.append([
-        {"role": "user" if n % 2 == 0 else "assistant", "content": text, "sent_at": START + timedelta(days=n)}
-        for n, text in enumerate(texts)
-    ])
+    await chat.append(
+        [
+            {
+                "role": "user" if n % 2 == 0 else "assistant",
+                "content": text,
+                "sent_at": START + timedelta(days=n),
+            }
+            for n, text in enumerate(texts)
+        ]
+    )
     await memory.flush()
     return chat
 
@@ -29,8 +35,12 @@ def seqs(hits: Hits) -> list[int]:
 FILLER = [f"filler number {n} about nothing" for n in range(30)]
 
 
-async def test_keyword_needs_every_word_in_any_order_and_phrases_as_they_stand(memory: MemoryService) -> None:
-    chat = await fill(memory, "a", ["ok the deployment went fine", "the deployment failed", "fine, ok"])
+async def test_keyword_needs_every_word_in_any_order_and_phrases_as_they_stand(
+    memory: MemoryService,
+) -> None:
+    chat = await fill(
+        memory, "a", ["ok the deployment went fine", "the deployment failed", "fine, ok"]
+    )
     find = lambda query: chat.search(query, match="keyword", include_window=True)  # noqa: E731
     assert seqs(await find("deployment ok")) == [1]
     assert seqs(await find("ok deploymentx")) == []
@@ -48,10 +58,39 @@ async def test_words_glued_to_unspaced_text_are_found(memory: MemoryService, que
 
 @pytest.mark.parametrize(
     "query",
-    ["c++", '"quoted"', "AND", "user*", ":-)", "NEAR(a b)", "col:x", "-x", '"', '""', "(", "a\"b", "'; DROP TABLE messages; --",
-     "_", "%", "\\", "^a", "{", "🎉", "\u200b", "don't", "GB/s", "pre-edit", "x" * 10_000, "a " * 4000, "\ud83d", "\0"],
+    [
+        "c++",
+        '"quoted"',
+        "AND",
+        "user*",
+        ":-)",
+        "NEAR(a b)",
+        "col:x",
+        "-x",
+        '"',
+        '""',
+        "(",
+        'a"b',
+        "'; DROP TABLE messages; --",
+        "_",
+        "%",
+        "\\",
+        "^a",
+        "{",
+        "🎉",
+        "\u200b",
+        "don't",
+        "GB/s",
+        "pre-edit",
+        "x" * 10_000,
+        "a " * 4000,
+        "\ud83d",
+        "\0",
+    ],
 )
-async def test_no_query_is_an_error_and_characters_are_just_characters(memory: MemoryService, query: str) -> None:
+async def test_no_query_is_an_error_and_characters_are_just_characters(
+    memory: MemoryService, query: str
+) -> None:
     text = "we use c++ AND user* :-) with NEAR(a b) col:x -x 🎉 don't 5 GB/s pre-edit"
     chat = await fill(memory, "a", [text, "plain words"])
     for match in ("keyword", "hybrid", "semantic"):
@@ -72,9 +111,15 @@ async def test_the_window_is_left_out_unless_asked_for(memory: MemoryService) ->
 
 
 async def test_hits_bring_their_neighbours_and_nothing_is_said_twice(memory: MemoryService) -> None:
-    chat = await fill(memory, "a", [*FILLER[:5], "needle one", "x", "needle two", *FILLER[5:], *FILLER])
+    chat = await fill(
+        memory, "a", [*FILLER[:5], "needle one", "x", "needle two", *FILLER[5:], *FILLER]
+    )
     hits = await chat.search("needle", match="keyword")
-    shown = [seq for hit in hits for seq in (*(m.seq for m in hit.before), hit.seq, *(m.seq for m in hit.after))]
+    shown = [
+        seq
+        for hit in hits
+        for seq in (*(m.seq for m in hit.before), hit.seq, *(m.seq for m in hit.after))
+    ]
     assert sorted(shown) == [4, 5, 6, 7, 8, 9]
     assert all(m.content for hit in hits for m in (*hit.before, *hit.after))
 
@@ -84,7 +129,9 @@ async def test_time_role_and_limit_bound_the_answer(memory: MemoryService) -> No
     find = lambda **more: chat.search("needle", include_window=True, limit=32, **more)  # noqa: E731
     for match in ("keyword", "semantic", "hybrid"):
         assert set(seqs(await find(match=match, role="assistant"))) == {2, 4, 6, 8, 10}
-        bounded = await find(match=match, after=START + timedelta(days=3), before="2026-01-06T00:00:00Z")
+        bounded = await find(
+            match=match, after=START + timedelta(days=3), before="2026-01-06T00:00:00Z"
+        )
         assert set(seqs(bounded)) == {4, 5}
         assert len(await chat.search("needle", match=match, include_window=True, limit=3)) == 3
         assert seqs(await find(match=match, time_range="1d")) == []
@@ -92,26 +139,40 @@ async def test_time_role_and_limit_bound_the_answer(memory: MemoryService) -> No
 
 async def test_tool_traffic_is_found_only_when_asked_for(memory: MemoryService) -> None:
     chat = memory.session("a")
-    call = {"id": "c", "type": "function", "function": {"name": "fetch_weather", "arguments": '{"city": "Taipei"}'}}
-    await chat.append([
-        {"role": "system", "content": "you speak of marmots"},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c", "content": "marmots in the rain"},
-    ])
+    call = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "fetch_weather", "arguments": '{"city": "Taipei"}'},
+    }
+    await chat.append(
+        [
+            {"role": "system", "content": "you speak of marmots"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c", "content": "marmots in the rain"},
+        ]
+    )
     assert seqs(await chat.search("marmots", match="keyword", include_window=True)) == []
-    with_tools = await chat.search("marmots", match="keyword", include_window=True, include_tools=True)
+    with_tools = await chat.search(
+        "marmots", match="keyword", include_window=True, include_tools=True
+    )
     assert set(seqs(with_tools)) == {1, 3}
-    assert seqs(await chat.search("taipei", match="keyword", include_window=True, include_tools=True)) == [2]
+    assert seqs(
+        await chat.search("taipei", match="keyword", include_window=True, include_tools=True)
+    ) == [2]
 
 
-async def test_a_message_found_by_words_alone_surfaces_while_nothing_is_embedded(memory: MemoryService) -> None:
+async def test_a_message_found_by_words_alone_surfaces_while_nothing_is_embedded(
+    memory: MemoryService,
+) -> None:
     chat = memory.session("a")
     await chat.append([{"role": "user", "content": text} for text in FILLER])
     await chat.append({"role": "user", "content": "the zebra crossing"})
     assert seqs(await chat.search("zebra", include_window=True))[0] == 31
 
 
-async def test_a_search_across_sessions_keeps_to_its_prefix_and_names_the_session(memory: MemoryService) -> None:
+async def test_a_search_across_sessions_keeps_to_its_prefix_and_names_the_session(
+    memory: MemoryService,
+) -> None:
     for name in ("user-7/a", "user-7/b", "user-70/a", "user-8/a"):
         await fill(memory, name, [f"the needle of {name}", "something else"])
     for match in ("keyword", "semantic", "hybrid"):
@@ -125,10 +186,21 @@ async def test_a_search_across_sessions_keeps_to_its_prefix_and_names_the_sessio
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"match": "magic"}, {"limit": 0}, {"limit": 33}, {"limit": True}, {"time_range": "2w"}, {"role": "wizard"},
-     {"after": "yesterday"}, {"after": datetime(2026, 1, 1)}, {"after": "2026-02-01T00:00:00Z", "before": "2026-01-01T00:00:00Z"}],  # noqa: DTZ001
+    [
+        {"match": "magic"},
+        {"limit": 0},
+        {"limit": 33},
+        {"limit": True},
+        {"time_range": "2w"},
+        {"role": "wizard"},
+        {"after": "yesterday"},
+        {"after": datetime(2026, 1, 1)},
+        {"after": "2026-02-01T00:00:00Z", "before": "2026-01-01T00:00:00Z"},
+    ],
 )
-async def test_an_argument_that_cannot_be_used_is_refused(memory: MemoryService, arguments: dict[str, object]) -> None:
+async def test_an_argument_that_cannot_be_used_is_refused(
+    memory: MemoryService, arguments: dict[str, object]
+) -> None:
     chat = await fill(memory, "a", ["x"])
     with pytest.raises(InvalidArgument):
         await chat.search("x", **arguments)  # type: ignore[arg-type]
@@ -137,12 +209,16 @@ async def test_an_argument_that_cannot_be_used_is_refused(memory: MemoryService,
 async def test_evidence_says_when_there_is_nothing(memory: MemoryService) -> None:
     chat = await fill(memory, "a", ["We will use Redis for the cache.", "Noted."])
     assert (await chat.search("kangaroo", match="keyword", include_window=True)).evidence == "none"
-    assert (await chat.search("redis cache", match="keyword", include_window=True)).evidence == "strong"
+    assert (
+        await chat.search("redis cache", match="keyword", include_window=True)
+    ).evidence == "strong"
     assert (await chat.search("redis cache", include_window=True)).evidence == "strong"
     assert (await chat.search("   ", include_window=True)).evidence == "none"
 
 
-async def test_searches_and_appends_at_once_do_not_disturb_each_other(memory: MemoryService) -> None:
+async def test_searches_and_appends_at_once_do_not_disturb_each_other(
+    memory: MemoryService,
+) -> None:
     chat = await fill(memory, "a", FILLER)
 
     async def write() -> None:

@@ -10,7 +10,9 @@ from conftest import make_settings
 from memsvc import MemoryService, ModelError
 
 
-async def test_without_an_embedder_words_are_searched_and_meaning_is_refused_in_words(home: Path) -> None:
+async def test_without_an_embedder_words_are_searched_and_meaning_is_refused_in_words(
+    home: Path,
+) -> None:
     async with MemoryService.open(make_settings(home, "none")) as memory:
         chat = memory.session("a")
         await chat.append({"role": "user", "content": "a needle"})

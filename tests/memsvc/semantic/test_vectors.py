@@ -29,7 +29,9 @@ async def test_more_sessions_than_the_cache_holds_are_all_found(home: Path) -> N
         await memory.flush()
         for _ in range(2):
             for n in range(10):
-                hits = await memory.session(f"s{n}").search(f"word{n}", match="semantic", include_window=True)
+                hits = await memory.session(f"s{n}").search(
+                    f"word{n}", match="semantic", include_window=True
+                )
                 assert [hit.content for hit in hits] == [f"word{n}"]
         assert memory._tree.semantic._vectors.nbytes <= 3000
 
@@ -48,7 +50,10 @@ async def filled(home: Path) -> None:
     async with MemoryService.open(indexed(home)) as memory:
         for start in range(0, 1200, 600):
             await memory.session("a").append(
-                [{"role": "user", "content": f"unique{n} thing{n}"} for n in range(start, start + 600)]
+                [
+                    {"role": "user", "content": f"unique{n} thing{n}"}
+                    for n in range(start, start + 600)
+                ]
             )
         await memory.flush()
         assert [await find(memory, n) for n in (3, 700, 1199)] == [4, 701, 1200]

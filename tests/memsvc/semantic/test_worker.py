@@ -45,7 +45,10 @@ class Recording(HashEmbedder):
 
 
 def quick(home: Path, **changes: Any) -> Settings:
-    return Settings(home=str(home), semantic=Semantic(embedder="hash", retry_initial=0.01, retry_max=0.02, **changes))
+    return Settings(
+        home=str(home),
+        semantic=Semantic(embedder="hash", retry_initial=0.01, retry_max=0.02, **changes),
+    )
 
 
 async def flushed(memory: MemoryService, tries: int = 200) -> None:
@@ -62,14 +65,22 @@ async def flushed(memory: MemoryService, tries: int = 200) -> None:
 async def test_only_what_people_said_is_embedded_with_who_said_it(home: Path) -> None:
     embedder = Recording()
     async with MemoryService.open(make_settings(home), embedder=embedder) as memory:
-        await memory.session("a").append([
-            {"role": "user", "content": "hello", "sender": "Ann"},
-            {"role": "system", "content": "obey"},
-            {"role": "tool", "tool_call_id": "1", "content": "42"},
-            {"role": "assistant", "content": [{"type": "text", "text": "parts"}, {"type": "image_url", "image_url": {}}]},
-            {"role": "user", "content": "   "},
-            {"role": "user", "content": "[memsvc:context]\nan echo of ours"},
-        ])
+        await memory.session("a").append(
+            [
+                {"role": "user", "content": "hello", "sender": "Ann"},
+                {"role": "system", "content": "obey"},
+                {"role": "tool", "tool_call_id": "1", "content": "42"},
+                {
+                    "role": "assistant",
+                    "content": [
+                        {"type": "text", "text": "parts"},
+                        {"type": "image_url", "image_url": {}},
+                    ],
+                },
+                {"role": "user", "content": "   "},
+                {"role": "user", "content": "[memsvc:context]\nan echo of ours"},
+            ]
+        )
         await memory.flush()
         status = await memory.status()
     assert embedder.seen == ["Ann: hello", "parts"]
@@ -79,10 +90,14 @@ async def test_only_what_people_said_is_embedded_with_who_said_it(home: Path) ->
 async def test_many_sessions_are_embedded_and_each_message_once(home: Path) -> None:
     embedder = Recording()
     async with MemoryService.open(make_settings(home), embedder=embedder) as memory:
-        await asyncio.gather(*(
-            memory.session(f"s{n}").append([{"role": "user", "content": f"{n}-{k}"} for k in range(n % 40 + 1)])
-            for n in range(60)
-        ))
+        await asyncio.gather(
+            *(
+                memory.session(f"s{n}").append(
+                    [{"role": "user", "content": f"{n}-{k}"} for k in range(n % 40 + 1)]
+                )
+                for n in range(60)
+            )
+        )
         await memory.flush()
         expected = sorted(f"{n}-{k}" for n in range(60) for k in range(n % 40 + 1))
         assert sorted(embedder.seen) == expected
@@ -124,22 +139,34 @@ async def test_one_bad_message_is_refused_alone_and_keeps_nobody_waiting(home: P
     embedder.poison = "poison"
     async with MemoryService.open(quick(home), embedder=embedder) as memory:
         chat = memory.session("a")
-        await chat.append([{"role": "user", "content": text} for text in ("one", "poison", "three")])
+        await chat.append(
+            [{"role": "user", "content": text} for text in ("one", "poison", "three")]
+        )
         await flushed(memory)
         status = await memory.status()
-        assert (status.embedder.embedded, status.embedder.refused, status.embedder.waiting) == (2, 1, 0)
-        assert [h.seq for h in await chat.search("poison", match="keyword", include_window=True)] == [2]
+        assert (status.embedder.embedded, status.embedder.refused, status.embedder.waiting) == (
+            2,
+            1,
+            0,
+        )
+        assert [
+            h.seq for h in await chat.search("poison", match="keyword", include_window=True)
+        ] == [2]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 0.0])
-async def test_vectors_that_cannot_be_compared_never_reach_the_index(home: Path, value: float) -> None:
+async def test_vectors_that_cannot_be_compared_never_reach_the_index(
+    home: Path, value: float
+) -> None:
     embedder = Recording()
     embedder.spoil = lambda texts, vectors: [
         [value] * len(v) if "bad" in t else v for t, v in zip(texts, vectors, strict=True)
     ]
     async with MemoryService.open(quick(home), embedder=embedder) as memory:
         chat = memory.session("a")
-        await chat.append([{"role": "user", "content": f"{'bad' if n % 2 else 'good'} {n}"} for n in range(20)])
+        await chat.append(
+            [{"role": "user", "content": f"{'bad' if n % 2 else 'good'} {n}"} for n in range(20)]
+        )
         await flushed(memory)
         status = await memory.status()
         assert (status.embedder.embedded, status.embedder.refused) == (10, 10)
@@ -149,10 +176,14 @@ async def test_vectors_that_cannot_be_compared_never_reach_the_index(home: Path,
 
 
 @pytest.mark.parametrize("dimensions", [256, 64])
-async def test_after_a_change_of_model_nothing_is_mixed_purged_or_stopped(home: Path, dimensions: int) -> None:
+async def test_after_a_change_of_model_nothing_is_mixed_purged_or_stopped(
+    home: Path, dimensions: int
+) -> None:
     settings = make_settings(home)
     async with MemoryService.open(settings, embedder=Recording("old/1")) as memory:
-        await memory.session("a").append([{"role": "user", "content": f"old {n}"} for n in range(5)])
+        await memory.session("a").append(
+            [{"role": "user", "content": f"old {n}"} for n in range(5)]
+        )
         await memory.flush()
     stalled = Recording("new/1", dimensions)
     stalled.fail = 10**9
@@ -164,7 +195,9 @@ async def test_after_a_change_of_model_nothing_is_mixed_purged_or_stopped(home: 
         assert (status.embedded, status.waiting) == (0, 5)
         assert (await chat.append({"role": "user", "content": "new"})).first_seq == 6
     connection = sqlite3.connect(home / "store" / "history.db")
-    assert connection.execute("SELECT count(*) FROM embeddings WHERE vector IS NOT NULL").fetchone() == (5,)
+    assert connection.execute(
+        "SELECT count(*) FROM embeddings WHERE vector IS NOT NULL"
+    ).fetchone() == (5,)
     connection.close()
     async with MemoryService.open(settings, embedder=Recording("new/1", dimensions)) as memory:
         await memory.flush()
@@ -174,7 +207,9 @@ async def test_after_a_change_of_model_nothing_is_mixed_purged_or_stopped(home: 
         assert hits[0].content == "old 3"
 
 
-async def test_a_model_that_changes_its_dimensions_under_the_same_name_is_not_mixed_in(home: Path) -> None:
+async def test_a_model_that_changes_its_dimensions_under_the_same_name_is_not_mixed_in(
+    home: Path,
+) -> None:
     settings = quick(home)
     async with MemoryService.open(settings, embedder=Recording("same", 256)) as memory:
         await memory.session("a").append({"role": "user", "content": "one"})

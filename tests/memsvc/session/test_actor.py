@@ -17,14 +17,24 @@ def said(text: str, **more: object) -> dict[str, object]:
     return {"role": "user", "content": text, **more}
 
 
-async def test_appends_at_once_get_numbers_without_gaps_in_the_order_they_were_made(memory: MemoryService) -> None:
+async def test_appends_at_once_get_numbers_without_gaps_in_the_order_they_were_made(
+    memory: MemoryService,
+) -> None:
     chat = memory.session("a")
-    receipts = await asyncio.gather(*(chat.append([said(f"{n}a"), said(f"{n}b")]) for n in range(100)))
-    assert [(r.first_seq, r.last_seq) for r in receipts] == [(2 * n + 1, 2 * n + 2) for n in range(100)]
-    assert [m.content for m in await chat.messages(limit=None)] == [f"{n}{x}" for n in range(100) for x in "ab"]
+    receipts = await asyncio.gather(
+        *(chat.append([said(f"{n}a"), said(f"{n}b")]) for n in range(100))
+    )
+    assert [(r.first_seq, r.last_seq) for r in receipts] == [
+        (2 * n + 1, 2 * n + 2) for n in range(100)
+    ]
+    assert [m.content for m in await chat.messages(limit=None)] == [
+        f"{n}{x}" for n in range(100) for x in "ab"
+    ]
 
 
-async def test_an_id_that_is_there_changes_nothing_and_returns_the_first_receipt(memory: MemoryService) -> None:
+async def test_an_id_that_is_there_changes_nothing_and_returns_the_first_receipt(
+    memory: MemoryService,
+) -> None:
     chat = memory.session("a")
     first = await chat.append(said("x", id="1"))
     again = await chat.append(said("x", id="1"))
@@ -41,7 +51,9 @@ async def test_two_equal_appends_at_once_store_one_message(memory: MemoryService
     assert len(await chat.messages(limit=None)) == 1
 
 
-async def test_the_same_id_with_other_words_is_a_conflict_and_stores_none_of_its_batch(memory: MemoryService) -> None:
+async def test_the_same_id_with_other_words_is_a_conflict_and_stores_none_of_its_batch(
+    memory: MemoryService,
+) -> None:
     chat = memory.session("a")
     await chat.append(said("x", id="1"))
     with pytest.raises(Conflict, match="'1'"):
@@ -63,7 +75,9 @@ async def test_order_by_time_agrees_with_order_by_number_when_the_clock_is_set_b
     assert times[1] == ahead
 
 
-async def test_what_was_acknowledged_is_there_after_a_restart_and_numbers_go_on(settings: Settings) -> None:
+async def test_what_was_acknowledged_is_there_after_a_restart_and_numbers_go_on(
+    settings: Settings,
+) -> None:
     async with MemoryService.open(settings) as memory:
         await memory.session("a").append([said("one", id="1"), said("two")])
     async with MemoryService.open(settings) as memory:
@@ -84,16 +98,22 @@ async def test_a_cancelled_append_is_carried_out_whole_or_not_at_all(memory: Mem
     assert len(contents) >= 2 * sum(not task.cancelled() for task in tasks)
 
 
-async def test_the_file_holds_every_message_and_is_valid_json(memory: MemoryService, home: Path) -> None:
+async def test_the_file_holds_every_message_and_is_valid_json(
+    memory: MemoryService, home: Path
+) -> None:
     chat = memory.session("a")
     for n in range(5):
         await chat.append(said(f"{n}"))
     entries = json.loads((home / "sessions" / "a" / "history.json").read_bytes())
-    assert [(e["seq"], e["role"], e["content"]) for e in entries] == [(n + 1, "user", f"{n}") for n in range(5)]
+    assert [(e["seq"], e["role"], e["content"]) for e in entries] == [
+        (n + 1, "user", f"{n}") for n in range(5)
+    ]
     assert all(isinstance(e["sendAt"], int) for e in entries)
 
 
-async def test_a_folder_that_vanishes_under_the_service_costs_no_message(memory: MemoryService, home: Path) -> None:
+async def test_a_folder_that_vanishes_under_the_service_costs_no_message(
+    memory: MemoryService, home: Path
+) -> None:
     chat = memory.session("a")
     await chat.append(said("one"))
     shutil.rmtree(home / "sessions" / "a")
@@ -103,7 +123,9 @@ async def test_a_folder_that_vanishes_under_the_service_costs_no_message(memory:
     assert [e["content"] for e in entries] == ["one", "two", "three"]
 
 
-async def test_a_file_that_another_program_changed_is_kept_and_built_anew(memory: MemoryService, home: Path) -> None:
+async def test_a_file_that_another_program_changed_is_kept_and_built_anew(
+    memory: MemoryService, home: Path
+) -> None:
     chat = memory.session("a")
     await chat.append(said("one"))
     path = home / "sessions" / "a" / "history.json"
@@ -116,7 +138,9 @@ async def test_a_file_that_another_program_changed_is_kept_and_built_anew(memory
     assert "not from here" in kept[0].read_text("utf-8")
 
 
-async def test_removing_a_session_takes_its_files_and_it_can_begin_again(memory: MemoryService, home: Path) -> None:
+async def test_removing_a_session_takes_its_files_and_it_can_begin_again(
+    memory: MemoryService, home: Path
+) -> None:
     chat = memory.session("a")
     await chat.append(said("one"))
     assert await chat.remove()

@@ -10,7 +10,12 @@ from memsvc.session import history_file
 from memsvc.session.backfill import read_rows
 
 AGENVOY = [
-    {"role": "user", "content": "當前時間: 2026-02-03 10:00:00\n你好", "sendAt": 1_770_000_000_000_000_000, "sender": "Mei"},
+    {
+        "role": "user",
+        "content": "當前時間: 2026-02-03 10:00:00\n你好",
+        "sendAt": 1_770_000_000_000_000_000,
+        "sender": "Mei",
+    },
     {"role": "assistant", "content": "你好！", "sendAt": 1_770_000_001_000_000_000},
     {"role": "user", "content": "no time on this one"},
 ]
@@ -20,7 +25,10 @@ def lay(home: Path, entries: object, name: str = "moved-in") -> Path:
     folder = home / "sessions" / name
     folder.mkdir(parents=True)
     path = folder / "history.json"
-    path.write_text(entries if isinstance(entries, str) else json.dumps(entries, ensure_ascii=False, indent=1), "utf-8")
+    path.write_text(
+        entries if isinstance(entries, str) else json.dumps(entries, ensure_ascii=False, indent=1),
+        "utf-8",
+    )
     return path
 
 
@@ -32,7 +40,10 @@ async def test_an_agenvoy_file_is_read_as_it_is(settings: Settings, home: Path) 
         assert [m.content for m in messages] == ["你好", "你好！", "no time on this one"]
         assert messages[0].sender == "Mei"
         assert messages[1].sent_at == messages[2].sent_at
-        assert [h.seq for h in await chat.search("你好", match="keyword", include_window=True)] == [2, 1]
+        assert [h.seq for h in await chat.search("你好", match="keyword", include_window=True)] == [
+            2,
+            1,
+        ]
         assert (await chat.append({"role": "user", "content": "next"})).first_seq == 4
 
 
@@ -44,7 +55,10 @@ async def test_taking_over_happens_once(settings: Settings, home: Path) -> None:
 
 
 async def test_a_file_of_ours_keeps_its_numbers(settings: Settings, home: Path) -> None:
-    lines = [b'{"seq":%d,"sendAt":%d,"role":"user","content":"m%d","id":"i%d"}' % (n, n, n, n) for n in (501, 502)]
+    lines = [
+        b'{"seq":%d,"sendAt":%d,"role":"user","content":"m%d","id":"i%d"}' % (n, n, n, n)
+        for n in (501, 502)
+    ]
     path = lay(home, (b"[\n" + b",\n".join(lines) + b"\n]").decode())
     before = path.read_bytes()
     async with MemoryService.open(settings) as memory:
@@ -54,7 +68,9 @@ async def test_a_file_of_ours_keeps_its_numbers(settings: Settings, home: Path) 
         assert (await chat.append({"role": "user", "content": "m501", "id": "i501"})).seqs == (501,)
 
 
-async def test_entries_that_cannot_be_used_are_reported_and_kept(settings: Settings, home: Path) -> None:
+async def test_entries_that_cannot_be_used_are_reported_and_kept(
+    settings: Settings, home: Path
+) -> None:
     path = lay(home, [*AGENVOY, {"role": "wizard", "content": "abracadabra"}])
     async with MemoryService.open(settings) as memory:
         assert len(await memory.session("moved-in").messages()) == 3

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import pytest
 from conftest import make_settings
 
 from memsvc import MemoryService, Overloaded
@@ -16,7 +15,8 @@ async def test_a_full_mailbox_is_an_error_with_advice_and_loses_nothing(home: Pa
     async with MemoryService.open(make_settings(home, limits=Limits(mailbox=8))) as memory:
         chat = memory.session("a")
         outcomes = await asyncio.gather(
-            *(chat.append({"role": "user", "content": f"{n}"}) for n in range(200)), return_exceptions=True
+            *(chat.append({"role": "user", "content": f"{n}"}) for n in range(200)),
+            return_exceptions=True,
         )
         refused = [o for o in outcomes if isinstance(o, Overloaded)]
         stored = [o for o in outcomes if not isinstance(o, BaseException)]

@@ -32,7 +32,9 @@ EXPECTED = [f"message {n} 世界" for n in range(5)]
 
 
 @pytest.mark.parametrize("kept_share", [0.0, 0.01, 0.3, 0.5, 0.9, 0.99])
-async def test_a_file_cut_anywhere_is_completed_from_the_archive(settings: Settings, kept_share: float) -> None:
+async def test_a_file_cut_anywhere_is_completed_from_the_archive(
+    settings: Settings, kept_share: float
+) -> None:
     path = await fill(settings)
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * kept_share)])
@@ -57,7 +59,9 @@ async def test_a_missing_file_is_built_anew(settings: Settings) -> None:
         lambda data: data.replace(b'{"seq":3,', b'"seq":3,'),
         lambda data: data[:60] + bytes(80) + data[140:],
         lambda data: b"words, no JSON",
-        lambda data: data.replace(b"\n]", b',\n{"seq":6,"sendAt":1,"role":"user","content":"ahead"}\n]'),
+        lambda data: data.replace(
+            b"\n]", b',\n{"seq":6,"sendAt":1,"role":"user","content":"ahead"}\n]'
+        ),
     ],
     ids=["not utf-8", "numbers", "broken line", "zeroes", "no json", "ahead of the archive"],
 )
@@ -102,13 +106,19 @@ async def test_files_and_folders_are_for_their_owner_only(settings: Settings) ->
     assert path.exists()
 
 
-async def test_a_summary_that_lies_in_the_folder_is_in_the_context_at_once(settings: Settings) -> None:
+async def test_a_summary_that_lies_in_the_folder_is_in_the_context_at_once(
+    settings: Settings,
+) -> None:
     path = await fill(settings, 20)
     async with MemoryService.open(settings) as memory:
         chat = memory.session("a")
         before = await chat.context("hello", system="You help.")
         assert (before.summary, before.unsummarized) == (None, 4)
-        summary = {"key_decisions": ["Do: use Redis."], "past_discussions": [], "current_discussion": {}}
+        summary = {
+            "key_decisions": ["Do: use Redis."],
+            "past_discussions": [],
+            "current_discussion": {},
+        }
         (path.parent / "summary.json").write_text(json.dumps(summary), "utf-8")
         (path.parent / ".summary_cursor").write_text("2026-01-01 10:00:00\n3\n", "utf-8")
         after = await chat.context("hello", system="You help.")
