@@ -109,17 +109,28 @@ class Endpoint:
         raise AssertionError("the last attempt returns or raises")
 
     async def _receive(self, resource: str, arguments: dict[str, Any]) -> bytes:
+        import openai
+
         streaming = getattr(self._open(), resource).with_streaming_response
         received = bytearray()
         async with streaming.create(**arguments) as response:
-            async for chunk in response.iter_bytes():
-                received += chunk
-                if len(received) > self._answer_bytes_max:
-                    raise ModelError(
-                        f"{self._base_url} answered with more than {self._answer_bytes_max} bytes.",
-                        "Check the URL: this is no answer of a model.",
-                    )
+            try:
+                async for chunk in response.iter_bytes():
+                    received += chunk
+                    self._check_size(received)
+            except ModelError:
+                raise
+            except Exception as error:
+                # While the body comes, errors of the HTTP library pass through unwrapped.
+                raise openai.APIConnectionError(request=response.http_request) from error
         return bytes(received)
+
+    def _check_size(self, received: bytearray) -> None:
+        if len(received) > self._answer_bytes_max:
+            raise ModelError(
+                f"{self._base_url} answered with more than {self._answer_bytes_max} bytes.",
+                "Check the URL: this is no answer of a model.",
+            )
 
     def _open(self) -> openai.AsyncOpenAI:
         if self._client is None:

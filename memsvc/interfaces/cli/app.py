@@ -16,6 +16,7 @@ from memsvc.interfaces.cli import demo as demo_module
 from memsvc.interfaces.cli.opening import Common, opened, wait_for_embedding
 from memsvc.interfaces.cli.stdin import read_messages
 from memsvc.model import Match, Role
+from memsvc.session.directory import check_session_id
 from memsvc.transfer import export as exporting
 from memsvc.transfer.importing import Imported, import_conversation
 from memsvc.transfer.reading import read_file
@@ -78,6 +79,7 @@ async def append(
     text
         What was said.
     """
+    check_session_id(session)  # before a home is made for it
     if text is None:
         messages = await anyio.to_thread.run_sync(read_messages, sys.stdin, role)
     else:

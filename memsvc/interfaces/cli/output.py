@@ -52,7 +52,10 @@ class Output:
         sys.stdout.buffer.write(data)
 
     def line(self, text: str, style: str = "") -> None:
-        """Print a line of a result."""
+        """Print a line of a result, coloured on a terminal and as it is elsewhere."""
+        if not self._out.is_terminal:
+            print(text)
+            return
         self._out.print(text, style=style, markup=False)
 
     def table(self, columns: list[str], rows: list[list[str]]) -> None:
