@@ -39,7 +39,7 @@ def raw_database(folder: str) -> sqlite3.Connection:
 
 def raw_rate(group_size: int, seconds: float) -> float:
     """Return messages a second of raw group commits with explicit full-text rows."""
-    with tempfile.TemporaryDirectory(prefix="memsvc-bench-", dir=Path.cwd()) as folder:
+    with tempfile.TemporaryDirectory(prefix="memsvc-bench-") as folder:
         connection = raw_database(folder)
         done, next_id = 0, 1
         bodies = [encode_body({"role": "user", "content": harness.text(n)}) for n in range(1000)]
@@ -68,7 +68,7 @@ def raw_rate(group_size: int, seconds: float) -> float:
 
 def raw_commit_p50(count: int) -> float:
     """Return the median time of one raw commit of one message with its full-text row, in seconds."""
-    with tempfile.TemporaryDirectory(prefix="memsvc-bench-", dir=Path.cwd()) as folder:
+    with tempfile.TemporaryDirectory(prefix="memsvc-bench-") as folder:
         connection = raw_database(folder)
         times = []
         for n in range(count):
@@ -122,7 +122,7 @@ async def peer_rate(seconds: float) -> float | None:
     except ImportError:
         return None
     done = 0
-    with tempfile.TemporaryDirectory(prefix="memsvc-bench-", dir=Path.cwd()) as folder:
+    with tempfile.TemporaryDirectory(prefix="memsvc-bench-") as folder:
         sessions = [SQLiteSession(f"s{n}", Path(folder) / "peer.db") for n in range(SESSIONS)]
         start = time.perf_counter()
 

@@ -70,8 +70,8 @@ def text(number: int, chars: int = 240) -> str:
 
 @asynccontextmanager
 async def service(embedder: str = "none", **settings: Any) -> AsyncIterator[MemoryService]:
-    """Open a service in a temporary home on this machine's disk (not in memory)."""
-    with tempfile.TemporaryDirectory(prefix="memsvc-bench-", dir=Path.cwd()) as home:
+    """Open a service in a temporary home (TMPDIR chooses the disk)."""
+    with tempfile.TemporaryDirectory(prefix="memsvc-bench-") as home:
         chosen = Settings(home=home, semantic=Semantic(embedder=embedder), **settings)
         async with MemoryService.open(chosen) as memory:
             yield memory

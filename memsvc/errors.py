@@ -34,6 +34,18 @@ class MemsvcError(Exception):
         self.what = what
         self.next_step = next_step
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Copying and pickling would otherwise call the class with the finished text alone.
+        return _restore, (type(self), self.args, vars(self))
+
+
+def _restore(
+    kind: type[MemsvcError], args: tuple[object, ...], attributes: dict[str, object]
+) -> MemsvcError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(attributes)
+    return error
+
 
 class InvalidArgument(MemsvcError, ValueError):
     """An argument cannot be used; nothing was changed."""

@@ -23,15 +23,12 @@ _FULL = frozenset({errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)})
 class DiskFull(StorageError, OSError):
     """The disk, or a quota on it, has no room left; nothing was changed.
 
-    It is an OSError too: who can go on without a file handles all that a disk refuses in one place.
+    An OSError too: who can go on without a file handles all that a disk refuses in one place.
     """
 
-    def __init__(self, path: Path, number: int) -> None:
-        super().__init__(
-            f"There is no room left to write {path}.",
-            "Free space on that disk, then try again; nothing was changed.",
-        )
-        self.errno, self.strerror, self.filename = number, os.strerror(number), str(path)
+    def __init__(self, path: Path, cause: OSError) -> None:
+        super().__init__(f"There is no room left to write {path}.", "Free space, then try again.")
+        self.errno, self.strerror, self.filename = cause.errno, cause.strerror, str(path)
 
     def __str__(self) -> str:
         return f"{self.what} {self.next_step}"
@@ -73,15 +70,14 @@ def _is_directory(path: Path) -> bool:
     """Say whether a directory is there.
 
     Raises:
-        NotADirectoryError: something else is.
-        OSError: its parent cannot be searched.
+        OSError: something else is, or its parent cannot be searched.
     """
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
         return False
     if not stat.S_ISDIR(mode):
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        raise NotADirectoryError(path)
     return True
 
 
@@ -184,7 +180,7 @@ def write_atomically(path: Path, data: bytes) -> None:
             raise
     except OSError as error:
         if error.errno in _FULL:
-            raise DiskFull(path, error.errno) from error
+            raise DiskFull(path, error) from error
         raise
     fsync_directory(path.parent)
 
@@ -192,8 +188,8 @@ def write_atomically(path: Path, data: bytes) -> None:
 class HomeLock:
     """The ownership of a home by one process. It dies with the process, however that ends.
 
-    It is a flock: a lock of the other kind (lockf) would be dropped by closing any other descriptor
-    of the same file. A forked child does not share it, so a child that lives on does not keep it.
+    It is a flock: a lockf would be dropped by closing any other descriptor of the same file. A
+    forked child does not share it, so a child that lives on does not keep it.
     """
 
     def __init__(self, descriptor: int, home: Path) -> None:
@@ -280,7 +276,7 @@ if sys.platform == "win32":
         return True
 
     def _is_ours(found: os.stat_result) -> bool:
-        return False  # modes mean nothing there; the folders of a user are private already
+        return False  # modes mean nothing there
 
 else:
     import fcntl

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal, overload
 
 import msgspec
@@ -57,7 +57,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             if value is not None:
                 result[field] = value
         if self.sent_at is not None:
-            result["sent_at"] = self.sent_at.isoformat()
+            result["sent_at"] = self.sent_at.astimezone(UTC).isoformat()
         result.update(self.extra)
         return result
 

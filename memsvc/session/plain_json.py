@@ -65,14 +65,14 @@ def _walk(value: Json, field: str, place: _Place | None, depth: int) -> None:
     kind = type(value)
     if kind in _SCALARS or (kind is float and math.isfinite(value)):
         return
-    if kind is not list and kind is not dict:
+    if not isinstance(value, (list, dict)):
         what = f"is {value}." if kind is float else f"is of type {kind.__name__}."
         raise InvalidMessage(_name(field, place), what, _advice(kind))
     if depth <= 0:
         raise InvalidMessage(
             _name(field, place), "is nested too deep.", "Flatten it, or raise limits.max_depth."
         )
-    if kind is list:
+    if isinstance(value, list):
         for index, item in enumerate(value):
             _walk(item, field, (place, index), depth - 1)
         return

@@ -85,9 +85,8 @@ def _start(links: Sequence[Linked], max_messages: int) -> int:
     clean = [
         place for place in whole if all(half.other is not None for half in links[place].results)
     ]
-    near = [place for place in clean if end - place <= 2 * max_messages]
     spoken = [place for place in whole if not links[place].only_results]
-    places = near or clean or spoken or [end]
+    places = clean or spoken or [end]
     return min(places, key=lambda place: (abs(place - wanted), place))
 
 

@@ -51,6 +51,15 @@ def block_results(*ids: str, kind: str = "tool_use", text: str | None = None) ->
     return Message(role="user", content=parts)
 
 
+def result_and_call(answered_id: str, call_id: str) -> Message:
+    """Return an assistant's message that brings a result and makes the next call."""
+    parts = [
+        {"type": "function_call_output", "call_id": answered_id, "output": "42"},
+        {"type": "function_call", "call_id": call_id, "name": "f", "arguments": "{}"},
+    ]
+    return Message(role="assistant", content=parts)
+
+
 def numbered(messages: Sequence[Message]) -> list[Message]:
     """Return the messages with seqs from 1."""
     return [
@@ -68,10 +77,8 @@ def numbered(messages: Sequence[Message]) -> list[Message]:
 def made(message: Mapping[str, Any]) -> list[str]:
     """Return the ids of the calls in a message, as an API would collect them."""
     ids = [call["id"] for call in message.get("tool_calls") or ()]
-    for part in _parts(message):
-        if part.get("type") in CALL_PARTS:
-            ids.append(part[CALL_PARTS[part["type"]][0]])
-    return ids
+    parts = [part for part in _parts(message) if part.get("type") in CALL_PARTS]
+    return ids + [part[CALL_PARTS[part["type"]][0]] for part in parts]
 
 
 def answered(message: Mapping[str, Any]) -> list[str]:
@@ -120,6 +127,7 @@ _loose = st.one_of(
     _ids.map(lambda ids: block_results(*dict.fromkeys(ids))),
     _ids.map(lambda ids: block_results(*dict.fromkeys(ids), text="and this")),
     _ids.map(lambda ids: block_calls(*dict.fromkeys(ids), kind="function_call")),
+    st.builds(result_and_call, st.sampled_from(["a", "b"]), st.sampled_from(["b", "c"])),
     _ids.map(lambda ids: block_results(*dict.fromkeys(ids), kind="function_call")),
 )
 

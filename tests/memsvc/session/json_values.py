@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-texts = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=20)
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 scalars = st.one_of(
     st.none(),
     st.booleans(),
@@ -18,9 +18,7 @@ scalars = st.one_of(
 )
 values: st.SearchStrategy[Any] = st.recursive(
     scalars,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4), st.dictionaries(texts, inner, max_size=4)
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(texts, inner, max_size=4)),
     max_leaves=12,
 )
 

@@ -6,7 +6,7 @@ import enum
 import json
 import types
 from collections import deque
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import msgspec
@@ -304,7 +304,7 @@ def test_one_message_or_several_are_taken() -> None:
 
 @pytest.mark.parametrize("raw", [[], "hello", b"x", None, 5, {1, 2}])
 def test_nothing_and_no_list_are_refused(raw: Any) -> None:
-    with pytest.raises(InvalidMessage, match="^messages: "):
+    with pytest.raises(InvalidMessage, match=r"^messages: "):
         drafts(raw, LIMITS)
 
 

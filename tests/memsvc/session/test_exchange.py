@@ -90,8 +90,12 @@ def test_parts_that_are_no_objects_or_have_odd_types_are_passed_over() -> None:
 @given(any_conversation())
 def test_both_halves_name_each_other_and_the_call_comes_first(messages: list[Message]) -> None:
     links = link(messages)
-    forth = [(c, h.other) for c, each in enumerate(links) for h in each.calls if h.other is not None]
-    back = [(h.other, r) for r, each in enumerate(links) for h in each.results if h.other is not None]
+    forth = [
+        (c, h.other) for c, each in enumerate(links) for h in each.calls if h.other is not None
+    ]
+    back = [
+        (h.other, r) for r, each in enumerate(links) for h in each.results if h.other is not None
+    ]
     assert sorted(forth) == sorted(back)
     assert all(call < result for call, result in forth)
 
@@ -99,6 +103,8 @@ def test_both_halves_name_each_other_and_the_call_comes_first(messages: list[Mes
 @given(any_conversation())
 def test_a_cut_is_crossed_exactly_when_it_parts_a_pair(messages: list[Message]) -> None:
     links = link(messages)
-    pairs = [(c, h.other) for c, each in enumerate(links) for h in each.calls if h.other is not None]
+    pairs = [
+        (c, h.other) for c, each in enumerate(links) for h in each.calls if h.other is not None
+    ]
     expected = [any(c < cut <= r for c, r in pairs) for cut in range(len(links) + 1)]
     assert crossed(links) == expected

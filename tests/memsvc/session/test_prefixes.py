@@ -28,7 +28,9 @@ def test_the_lines_may_stand_in_any_order_and_each_may_be_missing() -> None:
 
 def test_the_older_block_is_taken_with_either_colon() -> None:
     for colon in (":", "：", ": ", "： "):
-        text = f"當前時間{colon}2026-03-14 09:26:53\n工作目錄{colon}~/work\n傳送者{colon}小美\n\n你好"
+        text = (
+            f"當前時間{colon}2026-03-14 09:26:53\n工作目錄{colon}~/work\n傳送者{colon}小美\n\n你好"
+        )
         assert strip_prefixes(text, TAIPEI) == Stripped("你好", NS, "小美")
 
 
@@ -54,7 +56,7 @@ def test_a_time_is_read_in_each_form(written: str) -> None:
 
 
 def test_a_time_without_zone_is_one_of_the_local_zone() -> None:
-    local = times.to_ns(datetime(2026, 3, 14, 9, 26, 53).astimezone())  # noqa: DTZ001
+    local = times.to_ns(datetime(2026, 3, 14, 9, 26, 53).astimezone())
     assert strip_prefixes("sendAt: 2026-03-14 09:26:53\nHi").sent_at == local
     summer = strip_prefixes("sendAt: 2026-07-01 12:00:00\nHi", ZoneInfo("Europe/Berlin")).sent_at
     assert summer == times.to_ns(datetime(2026, 7, 1, 10, tzinfo=UTC))
@@ -85,7 +87,9 @@ def test_a_name_that_comes_twice_is_taken_once() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["sender: Ann", "sender: Ann\n\n", "sendAt: 2026-03-14\nsender: A"])
+@pytest.mark.parametrize(
+    "text", ["sender: Ann", "sender: Ann\n\n", "sendAt: 2026-03-14\nsender: A"]
+)
 def test_a_message_of_nothing_else_is_left_as_it_is(text: str) -> None:
     assert strip_prefixes(text, TAIPEI) == Stripped(text)
 

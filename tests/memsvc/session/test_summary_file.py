@@ -102,7 +102,7 @@ def test_a_cursor_is_read_by_its_number_and_by_its_time(
 
 def test_a_cursor_without_zone_is_one_of_the_local_zone(tmp_path: Path) -> None:
     lay(tmp_path, ".summary_cursor", "2026-03-14 09:26:53")
-    local = times.to_ns(datetime(2026, 3, 14, 9, 26, 53).astimezone())  # noqa: DTZ001
+    local = times.to_ns(datetime(2026, 3, 14, 9, 26, 53).astimezone())
     assert read(tmp_path).cursor == Cursor(None, local)
 
 

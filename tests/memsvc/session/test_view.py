@@ -19,6 +19,7 @@ from .conversations import (
     complaint,
     numbered,
     orderly,
+    result_and_call,
     said,
     user,
 )
@@ -80,6 +81,14 @@ def test_one_message_that_answers_two_others_is_divided() -> None:
     both = block_results("a", "b", text="thanks")
     shown = chat_messages([block_calls("a"), block_calls("b"), both])
     assert [len(message["content"]) for message in shown] == [1, 1, 1, 2]
+    assert complaint(shown) == ""
+
+
+def test_a_message_that_answers_and_calls_stays_between_both() -> None:
+    talk = [block_calls("a", kind="function_call"), result_and_call("a", "b"), user()]
+    shown = chat_messages(talk)
+    kinds = [part["type"] for message in shown[:-1] for part in message["content"]]
+    assert kinds == ["function_call", "function_call_output"] * 2
     assert complaint(shown) == ""
 
 

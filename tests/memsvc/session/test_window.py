@@ -13,8 +13,8 @@ from memsvc import Message
 from memsvc.session.window import Window, chat_messages, choose_window, drop_oldest_turns
 
 from .conversations import (
-    any_conversation,
     answered,
+    any_conversation,
     block_calls,
     block_results,
     chat_calls,
@@ -47,7 +47,15 @@ def test_only_the_newest_messages_are_shown() -> None:
 
 
 def test_a_window_that_would_begin_with_a_result_is_widened_when_that_is_nearer() -> None:
-    talk = [user(), said(), user(), chat_calls("a", "b"), chat_result("a"), chat_result("b"), said()]
+    talk = [
+        user(),
+        said(),
+        user(),
+        chat_calls("a", "b"),
+        chat_result("a"),
+        chat_result("b"),
+        said(),
+    ]
     assert seqs(choose_window(numbered(talk), 3)) == [4, 5, 6, 7]
 
 
@@ -55,6 +63,18 @@ def test_a_window_that_would_begin_with_a_result_is_narrowed_when_that_is_nearer
     ids = [f"c{number}" for number in range(6)]
     talk = numbered([user(), chat_calls(*ids), *map(chat_result, ids), said(), user()])
     assert seqs(choose_window(talk, 3)) == [9, 10]
+
+
+def test_when_both_are_as_near_the_window_is_widened() -> None:
+    talk = numbered([user(), chat_calls("a"), chat_result("a"), said()])
+    assert seqs(choose_window(talk, 2)) == [2, 3, 4]
+
+
+def test_words_beside_a_result_whose_call_nobody_knows_are_shown_when_there_is_no_more() -> None:
+    talk = numbered([block_results("x"), block_results("x", text="so?")])
+    assert seqs(choose_window(talk, 1)) == [2]
+    assert choose_window(talk[:1], 1) == Window([], 0)
+    assert seqs(choose_window(numbered([user(), *talk]), 1)) == [1, 2, 3]
 
 
 def test_narrowing_never_leaves_nothing() -> None:
@@ -109,10 +129,8 @@ def test_only_tool_traffic_that_waits_is_missing_at_the_end(
     messages: list[Message], size: int
 ) -> None:
     window = choose_window(messages, size)
-    if window.messages:
-        left_out = messages[window.messages[-1].seq or 0 :]
-    else:
-        left_out = messages
+    last = window.messages[-1].seq or 0 if window.messages else 0
+    left_out = messages[last:]
     assert all(made(m.to_dict()) or answered(m.to_dict()) for m in left_out)
 
 
