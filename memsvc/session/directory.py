@@ -1,8 +1,9 @@
 """From a session id to the name of its directory. Pure.
 
-An id that is a plain file name in lower case keeps it. Any other becomes a readable part, `~`, and a
-digest of the id, so that two ids never share a directory: not on a file system that ignores case, not
-where it normalises, and not by `..`. `~` cannot stand in a plain name, so the two kinds never meet.
+An id that is a plain file name in lower case keeps it. Any other becomes a readable part, `~`, and
+a digest of the id, so that two ids never share a directory: not on a file system that ignores case,
+not where it normalises, and not by `..`. `~` cannot stand in a plain name, so the two kinds never
+meet. Names are ASCII and at most 80 bytes long.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ def check_session_id(session_id: object) -> str:
     """Return a session id that can be used.
 
     Raises:
-        InvalidArgument: it is not text, empty, longer than 200 characters, or has a control character
-            or a lone surrogate.
+        InvalidArgument: it is not text, empty, longer than 200 characters, or has a control
+            character or a lone surrogate.
     """
     if not isinstance(session_id, str):
         raise InvalidArgument(
@@ -52,7 +53,11 @@ def check_session_id(session_id: object) -> str:
 
 
 def directory_name(session_id: str) -> str:
-    """Return the name of a session's directory: at most 80 characters of ASCII."""
+    """Return the name of a session's directory.
+
+    Args:
+        session_id: one that `check_session_id` has let through.
+    """
     if _PLAIN.fullmatch(session_id) and not _DEVICE.fullmatch(session_id):
         return session_id
     digest = b32encode(sha256(session_id.encode()).digest()[:16]).decode().rstrip("=").lower()

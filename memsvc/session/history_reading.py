@@ -126,7 +126,7 @@ def _heads(lines: Sequence[bytes]) -> list[_Head]:
         for line in itertools.islice(lines, 1, None):  # written flat: it runs for every line
             row = line.removesuffix(b",")
             head = _decode_head(row)
-            if not row.startswith(_HEAD % (head.seq, head.sent_at)):
+            if not row.startswith(_HEAD % (head.seq, head.sent_at)) or not row.endswith(b"}"):
                 break
             heads.append(head)
             if len(row) == len(line):  # without a comma nothing follows

@@ -33,8 +33,8 @@ class Window(msgspec.Struct, frozen=True):
 def choose_window(newest: Sequence[Message], max_messages: int) -> Window:
     """Return about `max_messages` of the newest messages, in whole exchanges.
 
-    It begins at the nearest place between exchanges, and has twice `max_messages` at most, unless
-    nothing would be left. Calls at the very end whose results are still to come are left out: the
+    It begins at the nearest place between exchanges, and has twice `max_messages` at most, unless no
+    exchange begins so near. Calls at the very end whose results are still to come are left out: the
     next turn sees them whole.
 
     Args:

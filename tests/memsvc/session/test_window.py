@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsvc import Message
+from memsvc.session.exchange import crossed, link
 from memsvc.session.window import Window, chat_messages, choose_window, drop_oldest_turns
 
 from .conversations import (
@@ -122,6 +123,10 @@ def test_every_window_is_valid_and_of_bounded_size(messages: list[Message], size
     assert complaint(chat_messages(window.messages)) == ""
     assert [m for m in messages if m in window.messages] == window.messages
     assert window.first_seq == (window.messages[0].seq if window.messages else 0)
+    if len(window.messages) > 2 * size:  # only where nothing nearer could begin a window
+        near = numbered(window.messages)[-2 * size :]
+        parted = crossed(link(window.messages))[-2 * size - 1 : -1]
+        assert all(cut or answered(m.to_dict()) for m, cut in zip(near, parted, strict=True))
 
 
 @given(any_conversation(), st.integers(1, 20))
