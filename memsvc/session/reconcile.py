@@ -1,16 +1,16 @@
 """What to do about a session's file, given what the archive has. The archive wins. Pure.
 
-    the archive has    the file
-    nothing            missing or empty               Fresh
-                       records, whole or torn         Backfill
-                       foreign                        Backfill
-                       unreadable, or half a record   Rebuild, after setting it aside
-    messages           missing, or without a record   Rebuild
-                       behind                         Complete
-                       torn                           Complete, after cutting it
-                       ahead, foreign, unreadable,
-                       or not the same messages       Rebuild, after setting it aside
-                       the same                       Keep
+the archive has    the file
+nothing            missing or empty               Fresh
+                   records, whole or torn         Backfill
+                   foreign                        Backfill
+                   unreadable, or half a record   Rebuild, after setting it aside
+messages           missing, or without a record   Rebuild
+                   behind                         Complete
+                   torn                           Complete, after cutting it
+                   ahead, foreign, unreadable,
+                   or not the same messages       Rebuild, after setting it aside
+                   the same                       Keep
 """
 
 from __future__ import annotations
