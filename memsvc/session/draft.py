@@ -106,8 +106,9 @@ def draft(
         sent_at = found.sent_at if sent_at is None else sent_at
         if found.sender is not None and given.get("sender") is None:
             given["sender"] = found.sender
-    _take_known(given, fields, field)
-    fields.update(given)
+    if given:  # most messages are a role and a text, and nothing more
+        _take_known(given, fields, field)
+        fields.update(given)
     for name, value in fields.items():
         if type(value) is not str:  # what is wrong with a text shows when it is encoded
             plain_json.check(value, f"{field}.{name}", limits.max_depth)
@@ -159,10 +160,12 @@ def _role(value: Json, field: str) -> str:
 
 def _time(given: dict[str, Any], field: str) -> int | None:
     value, in_file = given.pop("sent_at", None), given.pop("sendAt", None)
+    if value is None and in_file is None:
+        return None
     try:
         if value is not None:
             return times.parse(value)
-        if in_file is None or (type(in_file) is int and abs(in_file) < 2**63):
+        if type(in_file) is int and abs(in_file) < 2**63:
             return in_file
     except ValueError as error:
         raise InvalidMessage(

@@ -24,6 +24,7 @@ OPEN_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getatt
 
 _FIRST = b'[\n{"seq":'
 _HEAD = b'{"seq":%d,"sendAt":%d,"'
+_BEHIND = b"\0\r ,]"
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,6 +94,7 @@ def _read_bytes(path: Path) -> bytes:
 def _read_lines(data: bytes, keep: int) -> Reading:
     lines = data.split(b"\n")
     heads = _heads(lines)
+    _take_last(lines, heads)
     count = len(heads)
     if (line := _out_of_order([head.seq for head in heads])) is not None:
         return _unreadable(data, f"the number in line {line + 2} does not follow the one before")
@@ -132,6 +134,16 @@ def _heads(lines: Sequence[bytes]) -> list[_Head]:
             if len(row) == len(line):  # without a comma nothing follows
                 break
     return heads
+
+
+def _take_last(lines: list[bytes], heads: list[_Head]) -> None:
+    """Take in the next line if it is a record with what a crash or an editor leaves behind one."""
+    place = len(heads) + 1
+    if place < len(lines) and (not heads or lines[place - 1].endswith(b",")):
+        row = lines[place].rstrip(_BEHIND)
+        if found := _heads((b"", row)):
+            lines[place] = row
+            heads.extend(found)
 
 
 def _is_record(row: bytes) -> bool:
