@@ -143,7 +143,9 @@ class Session:
         if max_tokens is not None:
             fixed = prompt.build(system, view.summary.summary, [], user_input)
             room = max_tokens - sum(map(self._tiers.count_tokens, fixed))
-            shown, omitted = window.drop_oldest_turns(shown, room, self._tiers.count_tokens)
+            shown, omitted = window.drop_oldest_turns(
+                shown, room, self._tiers.count_tokens, keep_newest=user_input is None
+            )
         chat = window.chat_messages(shown)
         return Context(
             messages=prompt.build(system, view.summary.summary, chat, user_input),

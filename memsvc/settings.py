@@ -78,6 +78,8 @@ class Semantic(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Length of vectors to ask the endpoint for; 0 leaves it to the model."""
     batch: int = 16
     """Messages embedded in one call."""
+    threads: int = 1
+    """Threads of the built-in embedder for one call; more only where cores are free for them."""
     max_chars: int = 2000
     """Characters of a message that are embedded; keyword search covers all of it. The built-in
     model reads about 500 tokens at a time, and its cost grows with the text."""

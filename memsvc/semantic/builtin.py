@@ -20,7 +20,8 @@ class BuiltinEmbedder:
     usual_cosines = (0.81, 0.84)
     """Below the first an answer is rarely there, above the second usually; measured on LoCoMo."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int = 1) -> None:
+        self._threads = threads
         # A query never waits behind passages: each kind has a thread of its own.
         self._passage_limiter = anyio.CapacityLimiter(1)
         self._query_limiter = anyio.CapacityLimiter(1)
@@ -42,12 +43,17 @@ class BuiltinEmbedder:
         self._model = None
 
     def _passages(self, texts: Sequence[str]) -> Any:
-        # One text a call: the library gains nothing from batches on a few cores, and the lock of the
-        # interpreter is free while it computes.
-        return self._load().passage([_c_string(text) for text in texts])
+        return self._ready().passage([_c_string(text) for text in texts])
 
     def _query(self, text: str) -> Any:
-        return self._load().query(_c_string(text))
+        return self._ready().query(_c_string(text))
+
+    def _ready(self) -> Any:
+        model = self._load()
+        # Each thread has its own count. Teams that share cores with others wait in busy loops: two of
+        # them on two cores embed ten times slower than one thread does, and starve the event loop.
+        model._lib.omp_set_num_threads(self._threads)  # noqa: SLF001  the library has no call for it
+        return model
 
     def _load(self) -> Any:
         with self._loading:

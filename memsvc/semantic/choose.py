@@ -16,7 +16,7 @@ def make_embedder(settings: Semantic) -> Embedder | None:
     """Return the embedder that the settings name, or None for keyword search only."""
     match settings.embedder:
         case "builtin":
-            return BuiltinEmbedder()
+            return BuiltinEmbedder(settings.threads)
         case "hash":
             return HashEmbedder()
         case "openai":

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Hashable, Sequence
 
 from memsvc.archive.client import ArchiveClient
+from memsvc.archive.rows import DueSession
 from memsvc.errors import ModelError
 from memsvc.model import EmbedderStatus
 from memsvc.semantic.embedder import Embedder, checked
@@ -118,10 +119,12 @@ class SemanticClient:
         """
         if self._embedder is None:
             return
-        due = await self._archive.read.due_sessions(self._progress.model, None, _SESSIONS_MAX)
+        due = await self._due()
         waiter = Waiter({session.sid: session.last_seq for session in due})
         self._progress.add(waiter)
         try:
+            # What was done between the look and the registration is told to nobody: look again.
+            waiter.only({session.sid for session in await self._due()})
             for session in due:
                 self._nudge(session.session)
             async with asyncio.timeout(self._settings.flush_timeout):
@@ -139,6 +142,9 @@ class SemanticClient:
                 f"The embedder does not work at present: {waiter.error}",
                 "Nothing is lost: it is tried again by itself, and keyword search works.",
             )
+
+    async def _due(self) -> list[DueSession]:
+        return await self._archive.read.due_sessions(self._progress.model, None, _SESSIONS_MAX)
 
     async def status(self) -> EmbedderStatus:
         """Return the state of the semantic tier."""

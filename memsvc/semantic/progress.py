@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 
 class Waiter:
@@ -28,6 +28,11 @@ class Waiter:
             del self._targets[sid]
             if not self._targets:
                 self._changed.set()
+
+    def only(self, sids: Collection[int]) -> None:
+        """Wait for these sessions only; the others have come as far as they can."""
+        for sid in set(self._targets).difference(sids):
+            self.reached(sid, None)
 
     def failed(self, error: str) -> None:
         """Give up: the embedder does not work at present."""

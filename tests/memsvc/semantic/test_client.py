@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,19 @@ async def test_flush_with_nothing_to_do_returns_at_once(memory: MemoryService) -
     await memory.session("a").append({"role": "user", "content": "x"})
     await memory.flush()
     await memory.flush()
+
+
+async def test_flush_ends_when_the_last_batch_is_done_while_it_looks(memory: MemoryService) -> None:
+    client = memory._tree.semantic
+    looked = client._due
+
+    async def slow_look() -> object:
+        due = await looked()
+        while await looked():  # the worker comes to the end before the caller has its answer
+            await asyncio.sleep(0)
+        return due
+
+    client._due = slow_look  # type: ignore[assignment,method-assign]
+    for n in range(5):
+        await memory.session("a").append({"role": "user", "content": f"{n}"})
+        await asyncio.wait_for(memory.flush(), 10)
