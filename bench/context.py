@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 import time
 from pathlib import Path
@@ -34,7 +33,9 @@ async def waking(rounds: int) -> float:
         async with MemoryService.open(settings) as memory:
             chat, n = memory.session("long"), 0
             while not path.exists() or path.stat().st_size < FILE_BYTES:
-                await chat.append([{"role": "user", "content": harness.text(n + k)} for k in range(500)])
+                await chat.append(
+                    [{"role": "user", "content": harness.text(n + k)} for k in range(500)]
+                )
                 n += 500
         times = []
         for _ in range(rounds):
@@ -68,10 +69,19 @@ async def main(short: bool) -> bool:
         warm = await warm_context(memory, 300 if short else 3000)
     good = harness.figure("warm context(), p50", warm * 1e3, "ms", "< 0.2", warm < 0.0002)
     wake = await waking(3 if short else 11)
-    good &= harness.figure("first context() of a sleeping 4 MiB session", wake * 1e3, "ms", "< 60", wake < 0.06)
+    good &= harness.figure(
+        "first context() of a sleeping 4 MiB session", wake * 1e3, "ms", "< 60", wake < 0.06
+    )
     small, large = file_append(1024, 200), file_append(FILE_BYTES, 200)
-    print(f"  one append to history.json: {small * 1e6:.1f} us at 1 KB, {large * 1e6:.1f} us at 4 MiB")
-    return harness.figure("append at 4 MiB / at 1 KB", large / small, "x", "<= 1.2", large <= 1.2 * small) and good
+    print(
+        f"  one append to history.json: {small * 1e6:.1f} us at 1 KB, {large * 1e6:.1f} us at 4 MiB"
+    )
+    return (
+        harness.figure(
+            "append at 4 MiB / at 1 KB", large / small, "x", "<= 1.2", large <= 1.2 * small
+        )
+        and good
+    )
 
 
 if __name__ == "__main__":

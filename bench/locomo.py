@@ -38,7 +38,9 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
 
 
-def conversations(folder: Path, short: bool) -> list[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]]:
+def conversations(
+    folder: Path, short: bool
+) -> list[tuple[str, list[dict[str, Any]], list[dict[str, Any]]]]:
     found = []
     for messages in sorted(folder.glob("*.messages.jsonl")):
         queries = messages.with_name(messages.name.replace("messages", "queries"))
@@ -63,16 +65,26 @@ class Scores:
             self.any[cut] += found > 0
             self.all[cut] += found == len(evidence)
             self.share[cut] += found / len(evidence)
-        self.reciprocal += next((1 / n for n, each in enumerate(ranked, 1) if each in evidence), 0.0)
+        self.reciprocal += next(
+            (1 / n for n, each in enumerate(ranked, 1) if each in evidence), 0.0
+        )
 
     def row(self, mode: str, category: str) -> str:
         cells = "".join(
-            f"{values[cut] / self.count * 100:7.1f}" for values in (self.any, self.all, self.share) for cut in CUTS
+            f"{values[cut] / self.count * 100:7.1f}"
+            for values in (self.any, self.all, self.share)
+            for cut in CUTS
         )
         return f"  {mode:9} {category:12} {self.count:5}{cells} {self.reciprocal / self.count:7.3f}"
 
 
-async def ask(memory: MemoryService, name: str, messages: list[Any], queries: list[Any], scores: dict[tuple[str, int], Scores]) -> list[float]:
+async def ask(
+    memory: MemoryService,
+    name: str,
+    messages: list[Any],
+    queries: list[Any],
+    scores: dict[tuple[str, int], Scores],
+) -> list[float]:
     ids = {n: message["id"] for n, message in enumerate(messages, 1)}
     chat, times = memory.session(name), []
     for query in queries:
@@ -102,14 +114,22 @@ async def main(folder: Path, short: bool) -> bool:
         await memory.flush()
         flushed = time.perf_counter()
         times = [t for each in loaded for t in await ask(memory, *each, scores)]
-    print(f"  {len(loaded)} conversations, {count} messages: {count / (appended - start):,.0f} messages/s appended,")
-    print(f"  {count / (flushed - appended):.1f} messages/s embedded; hybrid query p50 {harness.percentile(times, 0.5) * 1e3:.1f} ms")
-    print("  mode      category         n  any@5 any@10 any@20  all@5 all@10 all@20   r@5   r@10   r@20     MRR")
+    print(
+        f"  {len(loaded)} conversations, {count} messages: {count / (appended - start):,.0f} messages/s appended,"
+    )
+    print(
+        f"  {count / (flushed - appended):.1f} messages/s embedded; hybrid query p50 {harness.percentile(times, 0.5) * 1e3:.1f} ms"
+    )
+    print(
+        "  mode      category         n  any@5 any@10 any@20  all@5 all@10 all@20   r@5   r@10   r@20     MRR"
+    )
     for mode in MODES:
         for category in (*CATEGORIES, 0):
             print(scores[mode, category].row(mode, CATEGORIES.get(category, "all")))
     recall = scores["hybrid", 0].share[10] / scores["hybrid", 0].count * 100
-    return harness.figure("fractional recall@10, hybrid", recall, "%", f">= {GOAL:g}", recall >= GOAL)
+    return harness.figure(
+        "fractional recall@10, hybrid", recall, "%", f">= {GOAL:g}", recall >= GOAL
+    )
 
 
 if __name__ == "__main__":
@@ -117,6 +137,8 @@ if __name__ == "__main__":
     parser.add_argument("path", nargs="?", default=os.environ.get("MEMSVC_LOCOMO"))
     given = parser.parse_args()
     if not given.path or not Path(given.path).is_dir():
-        sys.exit(f"bench.locomo: no conversations at {given.path}: give their folder, or set MEMSVC_LOCOMO")
+        sys.exit(
+            f"bench.locomo: no conversations at {given.path}: give their folder, or set MEMSVC_LOCOMO"
+        )
     harness.machine()
     sys.exit(0 if asyncio.run(main(Path(given.path), given.short)) else 1)

@@ -41,7 +41,9 @@ async def main(short: bool) -> bool:
     busy: list[float] = []
     async with harness.service("builtin") as memory:
         for n in range(4):
-            await memory.session(f"s{n}").append([{"role": "user", "content": harness.text(k)} for k in range(500)])
+            await memory.session(f"s{n}").append(
+                [{"role": "user", "content": harness.text(k)} for k in range(500)]
+            )
         await memory.session("s0").search("warm up", include_window=True)
         until = time.perf_counter() + seconds
         await asyncio.gather(
@@ -51,8 +53,12 @@ async def main(short: bool) -> bool:
         )
         status = await memory.status()
     print(f"  {status.messages} messages, {status.embedder.embedded} embedded meanwhile")
-    print(f"  idle loop: longest {max(idle) * 1e3:.1f} ms; busy: p50 {harness.percentile(busy, 0.5) * 1e3:.2f}, p99 {harness.percentile(busy, 0.99) * 1e3:.1f} ms")
-    return harness.figure("longest stop of the event loop", max(busy) * 1e3, "ms", "< 20", max(busy) < 0.02)
+    print(
+        f"  idle loop: longest {max(idle) * 1e3:.1f} ms; busy: p50 {harness.percentile(busy, 0.5) * 1e3:.2f}, p99 {harness.percentile(busy, 0.99) * 1e3:.1f} ms"
+    )
+    return harness.figure(
+        "longest stop of the event loop", max(busy) * 1e3, "ms", "< 20", max(busy) < 0.02
+    )
 
 
 if __name__ == "__main__":

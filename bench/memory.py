@@ -26,10 +26,12 @@ def rss_mib() -> float:
 
 async def use(memory: MemoryService, first: int, count: int) -> None:
     for start in range(first, first + count, WAVE):
-        await asyncio.gather(*(
-            memory.session(f"user-{n}").append({"role": "user", "content": harness.text(n)})
-            for n in range(start, start + WAVE)
-        ))
+        await asyncio.gather(
+            *(
+                memory.session(f"user-{n}").append({"role": "user", "content": harness.text(n)})
+                for n in range(start, start + WAVE)
+            )
+        )
 
 
 async def idle_actor_bytes(count: int) -> float:
@@ -48,18 +50,24 @@ async def idle_actor_bytes(count: int) -> float:
         for key in memory._tree._registry.active_keys()[-count:]:
             actor = memory._tree._registry._cells[key]._actor
             assert actor is not None
-            windows += sum(record.body.__sizeof__() + record.__sizeof__() for record in actor._newest)
+            windows += sum(
+                record.body.__sizeof__() + record.__sizeof__() for record in actor._newest
+            )
         return (after - before - windows) / count
 
 
 async def main(short: bool) -> bool:
     each = await idle_actor_bytes(1000 if short else 5000)
-    good = harness.figure("idle session actor beyond its window", each, "bytes", "< 1024", each < 1024)
+    good = harness.figure(
+        "idle session actor beyond its window", each, "bytes", "< 1024", each < 1024
+    )
     known, used = (5_000, 1_000) if short else (100_000, 10_000)
     async with harness.service(sessions=Sessions(max_active=used)) as memory:
         start = time.perf_counter()
         await use(memory, 0, known)
-        print(f"  {known:,} sessions made in {time.perf_counter() - start:.0f} s; {rss_mib():.0f} MiB")
+        print(
+            f"  {known:,} sessions made in {time.perf_counter() - start:.0f} s; {rss_mib():.0f} MiB"
+        )
         sizes = []
         for _ in range(4):
             start = time.perf_counter()
@@ -67,10 +75,17 @@ async def main(short: bool) -> bool:
             seconds = time.perf_counter() - start
             gc.collect()
             sizes.append(rss_mib())
-            print(f"  {used:,} of them used in {seconds:.1f} s; {sizes[-1]:.0f} MiB, {(await memory.status()).active_sessions:,} awake")
+            print(
+                f"  {used:,} of them used in {seconds:.1f} s; {sizes[-1]:.0f} MiB, {(await memory.status()).active_sessions:,} awake"
+            )
             good &= seconds < 60
     growth = sizes[-1] / sizes[-2]
-    return harness.figure("memory after the last round / the one before", growth, "x", "<= 1.05", growth <= 1.05) and good
+    return (
+        harness.figure(
+            "memory after the last round / the one before", growth, "x", "<= 1.05", growth <= 1.05
+        )
+        and good
+    )
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ async def main(short: bool) -> bool:
     bare = seconds("pass", rounds)
     asyncio_only = seconds("import asyncio", rounds)
     ours = seconds("import memsvc", rounds)
-    print(f"  interpreter {bare * 1e3:.0f} ms; with asyncio {asyncio_only * 1e3:.0f} ms; with memsvc {ours * 1e3:.0f} ms")
+    print(
+        f"  interpreter {bare * 1e3:.0f} ms; with asyncio {asyncio_only * 1e3:.0f} ms; with memsvc {ours * 1e3:.0f} ms"
+    )
     return harness.figure("import memsvc", (ours - bare) * 1e3, "ms", "<= 100", ours - bare <= 0.1)
 
 

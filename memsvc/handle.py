@@ -136,22 +136,22 @@ class Session:
         if max_tokens is not None and max_tokens < 1:
             raise InvalidArgument(f"max_tokens is {max_tokens}.", "Give 1 or more, or None.")
         view = await self._tiers.sessions.view(self.id)
-        recent = window.choose_window(
-            [to_message(record) for record in view.newest], self._tiers.settings.window.max_messages
-        )
-        shown, omitted = recent.messages, 0
+        shown, omitted = list(view.window.messages), 0
         if max_tokens is not None:
             fixed = prompt.build(system, view.summary.summary, [], user_input)
             room = max_tokens - sum(map(self._tiers.count_tokens, fixed))
             shown, omitted = window.drop_oldest_turns(
                 shown, room, self._tiers.count_tokens, keep_newest=user_input is None
             )
-        chat = window.chat_messages(shown)
+        if view.chat is not None and not omitted:
+            chat = [dict(message) for message in view.chat]
+        else:
+            chat = window.chat_messages(shown)
         return Context(
             messages=prompt.build(system, view.summary.summary, chat, user_input),
             summary=view.summary.summary,
             window=shown,
-            unsummarized=_unsummarized(view, recent.first_seq),
+            unsummarized=_unsummarized(view, view.window.first_seq),
             omitted=omitted,
         )
 
@@ -204,11 +204,7 @@ class Session:
         before_seq = None
         if not include_window:
             view = await self._tiers.sessions.view(self.id)
-            recent = window.choose_window(
-                [to_message(record) for record in view.newest],
-                self._tiers.settings.window.max_messages,
-            )
-            before_seq = recent.first_seq or None
+            before_seq = view.window.first_seq or None
         return await self._tiers.searcher.in_session(request, meta, before_seq)
 
     async def status(self) -> SessionStatus:
@@ -220,9 +216,6 @@ class Session:
         self._tiers.check_open()
         meta = await self._meta()
         view = await self._tiers.sessions.view(self.id)
-        recent = window.choose_window(
-            [to_message(record) for record in view.newest], self._tiers.settings.window.max_messages
-        )
         return SessionStatus(
             session=self.id,
             messages=meta.messages,
@@ -233,7 +226,7 @@ class Session:
             history_from_seq=view.history_from_seq,
             cutoff=None if meta.start_at is None else times.from_ns(meta.start_at),
             cursor_seq=view.cursor_seq,
-            unsummarized=_unsummarized(view, recent.first_seq),
+            unsummarized=_unsummarized(view, view.window.first_seq),
             embedded=await self._tiers.semantic.embedded(meta.sid),
             waiting_for_embedding=await self._tiers.semantic.waiting(meta.sid),
             problems=[text for text in (view.problem, view.summary.problem) if text],

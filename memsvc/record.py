@@ -13,7 +13,6 @@ both put in front, so that a message is encoded once and the two can be compared
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,8 +22,6 @@ from memsvc import times
 from memsvc.model import Message
 
 _KNOWN = ("sender", "id", "name", "tool_calls", "tool_call_id", "metadata")
-# The fast parser reads whole numbers beyond 64 bits as floats.
-_LONG_NUMBER = re.compile(rb"[0-9]{19}")
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder()
 
@@ -49,9 +46,10 @@ def encode_body(fields: Mapping[str, Any]) -> bytes:
 
 def decode_body(body: bytes) -> dict[str, Any]:
     """Return the fields of a body."""
-    fields: dict[str, Any] = (
-        json.loads(body) if _LONG_NUMBER.search(body) else _decoder.decode(body)
-    )
+    try:
+        fields: dict[str, Any] = _decoder.decode(body)
+    except msgspec.DecodeError:
+        fields = json.loads(body)  # a number of thousands of digits is beyond the fast parser
     return fields
 
 

@@ -59,7 +59,7 @@ class Tree:
         self.archive = ArchiveClient(home / "store" / "history.db", writer.ref, settings)
         self.semantic, worker = _semantic(home, settings, embedder, self.archive)
         dependencies = SessionDependencies(
-            home / "sessions", self.archive, settings, _nudging(worker)
+            str(home / "sessions"), self.archive, settings, _nudging(worker)
         )
         self._registry: Registry[Any] = Registry(
             "sessions",

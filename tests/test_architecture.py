@@ -20,7 +20,7 @@ FORMAT_HEADER_LEAST = 20
 MODULE_LINES_MEDIAN = 150
 FUNCTION_LINES_MAX = 70
 FUNCTION_LINES_P90 = 25
-INIT_LINES_MAX = 64
+INIT_LINES_MAX = 72
 
 PUBLIC_NAMES = {
     "Conflict", "Context", "Embedder", "Hit", "Hits", "HomeLocked", "InvalidArgument",

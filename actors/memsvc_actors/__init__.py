@@ -13,8 +13,8 @@ from memsvc_actors.errors import (
 from memsvc_actors.events import Event, Observer
 from memsvc_actors.mailbox import Envelope, Mailbox, MailboxStatistics
 from memsvc_actors.pool import Pool
-from memsvc_actors.ref import ActorRef, current_request_id, request_scope
-from memsvc_actors.registry import Registry, RegistryRef
+from memsvc_actors.ref import ActorRef, RegistryRef, current_request_id, request_scope
+from memsvc_actors.registry import Registry
 from memsvc_actors.supervisor import Backoff, Child, ChildSpec, SingleActor, Supervisor
 
 __all__ = [

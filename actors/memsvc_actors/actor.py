@@ -111,13 +111,16 @@ class Cell(Generic[MessageT]):
         """Whether there is an actor: started, not failed, not stopped."""
         return self._actor is not None
 
+    def _make(self) -> Actor[MessageT]:
+        return self._factory()
+
     async def start(self) -> None:
         """Make the actor, wait for its `on_start`, and let it work on what waits already.
 
         Raises:
             Exception: what `on_start` raises; there is no actor then.
         """
-        actor = self._factory()
+        actor = self._make()
         try:
             await actor.on_start()
         except BaseException:
@@ -125,9 +128,9 @@ class Cell(Generic[MessageT]):
             raise
         self._actor = actor
         self._stopping = False
-        self.mailbox.on_arrival(self._wake)
+        self.mailbox.on_arrival(self)
         notify(self._observer, Started(self.name))
-        self._wake()
+        self.arrived()
 
     async def stop(self, within_seconds: float, *, close: bool = True) -> None:
         """Finish what waits, or what can be finished in time, and end the actor.
@@ -164,7 +167,8 @@ class Cell(Generic[MessageT]):
         except Exception as error:  # noqa: BLE001  reported; a failing end must not stop the others'
             notify(self._observer, Failed(self.name, error))
 
-    def _wake(self) -> None:
+    def arrived(self) -> None:
+        """Begin to work if there is something to do, an actor to do it, and none does yet."""
         if self._task is None and self._actor is not None and self.mailbox.pending:
             self._task = asyncio.get_running_loop().create_task(
                 self._drain(self._actor), name=self.name

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from memsvc_actors.errors import ActorStopped, MailboxFull
 
@@ -87,6 +87,13 @@ class MailboxStatistics:
     nudges_dropped: int
 
 
+class Listener(Protocol):
+    """One who is told of arrivals."""
+
+    def arrived(self) -> None:
+        """Something has arrived."""
+
+
 class Mailbox(Generic[MessageT]):
     """Holds what an actor has not seen yet."""
 
@@ -95,17 +102,17 @@ class Mailbox(Generic[MessageT]):
         "_closed",
         "_given",
         "_highest",
+        "_listener",
         "_nudges",
         "_nudges_dropped",
         "_putters",
         "_queue",
         "_refused",
-        "_wake",
         "capacity",
         "name",
     )
 
-    def __init__(self, name: str, capacity: int, wake: Callable[[], None] | None = None) -> None:
+    def __init__(self, name: str, capacity: int) -> None:
         if capacity < 1:
             raise ValueError(f"capacity is {capacity}: give at least 1")
         self.name = name
@@ -113,7 +120,7 @@ class Mailbox(Generic[MessageT]):
         self._queue: deque[Envelope[MessageT]] | None = None
         self._nudges: dict[Hashable, None] | None = None
         self._putters: deque[asyncio.Future[None]] | None = None
-        self._wake = wake
+        self._listener: Listener | None = None
         self._closed = False
         self._given = 0
         self._highest = self._accepted = self._refused = self._nudges_dropped = 0
@@ -141,9 +148,9 @@ class Mailbox(Generic[MessageT]):
         """Whether somebody waits for room, or was just given it."""
         return bool(self._putters) or self._given > 0
 
-    def on_arrival(self, wake: Callable[[], None] | None) -> None:
-        """Call `wake` for every arrival from now on."""
-        self._wake = wake
+    def on_arrival(self, listener: Listener | None) -> None:
+        """Tell a listener of every arrival from now on."""
+        self._listener = listener
 
     def put_nowait(self, envelope: Envelope[MessageT]) -> None:
         """Take an envelope.
@@ -164,8 +171,8 @@ class Mailbox(Generic[MessageT]):
         self._accepted += 1
         if len(queue) > self._highest:
             self._highest = len(queue)
-        if self._wake is not None:
-            self._wake()
+        if self._listener is not None:
+            self._listener.arrived()
 
     async def put(self, envelope: Envelope[MessageT]) -> None:
         """Take an envelope, waiting for room. Cancelled while waiting, it is not taken.
@@ -199,8 +206,8 @@ class Mailbox(Generic[MessageT]):
             self._nudges_dropped += 1
             return
         self._nudges[key] = None
-        if self._wake is not None:
-            self._wake()
+        if self._listener is not None:
+            self._listener.arrived()
 
     def drain(self, limit: int) -> list[Envelope[MessageT]]:
         """Return up to `limit` envelopes in their order, making room for others."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable
 from contextvars import ContextVar, Token
-from typing import Any, Generic
+from typing import Any, Generic, Protocol
 
 from memsvc_actors.errors import AskTimeout
 from memsvc_actors.mailbox import Envelope, Mailbox, MailboxStatistics, MessageT
@@ -151,3 +151,48 @@ class ActorRef(Generic[MessageT]):
     def statistics(self) -> MailboxStatistics:
         """Return the state of the actor's mailbox."""
         return self._mailbox.statistics()
+
+
+class KeyedMailboxes(Protocol[MessageT]):
+    """Mailboxes by key, such as a registry's."""
+
+    def mailbox(self, key: str) -> Mailbox[MessageT]:
+        """Return the mailbox of a key's actor, waking it where it sleeps."""
+
+    def nudge(self, key: str, due: Hashable, *, activate: bool = False) -> None:
+        """Nudge a key's actor."""
+
+
+class RegistryRef(Generic[MessageT]):
+    """Speaks to the actor of one key, waking it where it sleeps."""
+
+    __slots__ = ("_key", "_registry")
+
+    def __init__(self, registry: KeyedMailboxes[MessageT], key: str) -> None:
+        self._registry = registry
+        self._key = key
+
+    async def ask(
+        self,
+        message: MessageT,
+        *,
+        timeout_seconds: float,
+        wait_for_room: bool = True,
+        must_run: bool = False,
+    ) -> Any:
+        """Send a message and return its answer; see `ActorRef.ask`.
+
+        Raises:
+            Quarantined: the key's actor failed too often.
+        """
+        mailbox = self._registry.mailbox(self._key)
+        return await ask_mailbox(mailbox, message, timeout_seconds, wait_for_room, must_run)
+
+    def tell_nowait(self, message: MessageT) -> None:
+        """Send a message that needs no answer; see `ActorRef.tell_nowait`."""
+        envelope = Envelope(message, request_id=current_request_id())
+        self._registry.mailbox(self._key).put_nowait(envelope)
+
+    def nudge(self, key: Hashable, *, activate: bool = False) -> None:
+        """Nudge the key's actor if it is awake, or, with `activate`, in any case."""
+        self._registry.nudge(self._key, key, activate=activate)

@@ -19,8 +19,8 @@ from memsvc_actors.actor import Actor, Cell
 from memsvc_actors.errors import ActorCrashed, ActorStopped, Quarantined
 from memsvc_actors.events import Failed, Observer, Passivated, ignore, notify
 from memsvc_actors.failures import Failures
-from memsvc_actors.mailbox import Envelope, Mailbox, MailboxStatistics, MessageT
-from memsvc_actors.ref import ask_mailbox, current_request_id
+from memsvc_actors.mailbox import Mailbox, MailboxStatistics, MessageT
+from memsvc_actors.ref import RegistryRef
 from memsvc_actors.supervisor import Backoff, Child, OnFailure
 
 
@@ -29,45 +29,24 @@ def _not_started() -> float:
 
 
 class _KeyedCell(Cell[MessageT]):
-    __slots__ = ("key", "last_used")
+    """The cell of one key. There may be very many: it holds nothing that it can ask its registry for."""
 
-    key: str
-    last_used: float
+    __slots__ = ("key", "last_used", "registry")
+
+    def __init__(self, registry: Registry[MessageT], key: str, mailbox: Mailbox[MessageT]) -> None:
+        super().__init__(
+            mailbox.name, _unused, mailbox, registry.on_cell_failure, registry.observer
+        )
+        self.registry = registry
+        self.key = key
+        self.last_used = 0.0
+
+    def _make(self) -> Actor[MessageT]:
+        return self.registry.factory(self.key)
 
 
-class RegistryRef(Generic[MessageT]):
-    """Speaks to the actor of one key, waking it where it sleeps."""
-
-    __slots__ = ("_key", "_registry")
-
-    def __init__(self, registry: Registry[MessageT], key: str) -> None:
-        self._registry = registry
-        self._key = key
-
-    async def ask(
-        self,
-        message: MessageT,
-        *,
-        timeout_seconds: float,
-        wait_for_room: bool = True,
-        must_run: bool = False,
-    ) -> Any:
-        """Send a message and return its answer; see `ActorRef.ask`.
-
-        Raises:
-            Quarantined: the key's actor failed too often.
-        """
-        mailbox = self._registry.mailbox(self._key)
-        return await ask_mailbox(mailbox, message, timeout_seconds, wait_for_room, must_run)
-
-    def tell_nowait(self, message: MessageT) -> None:
-        """Send a message that needs no answer; see `ActorRef.tell_nowait`."""
-        envelope = Envelope(message, request_id=current_request_id())
-        self._registry.mailbox(self._key).put_nowait(envelope)
-
-    def nudge(self, key: Hashable, *, activate: bool = False) -> None:
-        """Nudge the key's actor if it is awake, or, with `activate`, in any case."""
-        self._registry.nudge(self._key, key, activate=activate)
+def _unused() -> Actor[Any]:
+    raise NotImplementedError
 
 
 class Registry(Child, Generic[MessageT]):
@@ -90,14 +69,15 @@ class Registry(Child, Generic[MessageT]):
         observer: Observer = ignore,
     ) -> None:
         self.name = name
-        self._factory = factory
+        self.factory = factory
         self._idle_seconds = idle_seconds
         self._max_active = max_active
         self._sweep_seconds = sweep_seconds
         self._mailbox_capacity = mailbox_capacity
         self._shutdown_seconds = shutdown_seconds
         self._expected_errors = expected_errors
-        self._observer = observer
+        self.observer = observer
+        self.on_cell_failure = self._failed
         # In the order of last use: the first is the least recently used.
         self._cells: dict[str, _KeyedCell[MessageT]] = {}
         self._starting: dict[str, asyncio.Task[None]] = {}
@@ -195,10 +175,7 @@ class Registry(Child, Generic[MessageT]):
         return cell.mailbox
 
     def _activate(self, key: str, mailbox: Mailbox[MessageT]) -> _KeyedCell[MessageT]:
-        cell: _KeyedCell[MessageT] = _KeyedCell(
-            mailbox.name, lambda: self._factory(key), mailbox, self._failed, self._observer
-        )
-        cell.key = key
+        cell = _KeyedCell(self, key, mailbox)
         cell.last_used = self._clock()
         self._starting[key] = asyncio.get_running_loop().create_task(
             self._start(cell), name=f"start {cell.name}"
@@ -223,7 +200,7 @@ class Registry(Child, Generic[MessageT]):
         if isinstance(error, self._expected_errors):
             cell.close(error)
             return
-        notify(self._observer, Failed(cell.name, error))
+        notify(self.observer, Failed(cell.name, error))
         self._failures.count(cell.key)
         crashed = ActorCrashed(f"{cell.name} could not start: {type(error).__name__}")
         crashed.__cause__ = error
@@ -275,7 +252,7 @@ class Registry(Child, Generic[MessageT]):
         self._ending[cell.key] = asyncio.get_running_loop().create_task(
             self._end(cell), name=f"passivate {cell.name}"
         )
-        notify(self._observer, Passivated(cell.name))
+        notify(self.observer, Passivated(cell.name))
         return True
 
     async def _end(self, cell: _KeyedCell[MessageT]) -> None:

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import assert_never
 
 from memsvc import log
 from memsvc.archive.client import ArchiveClient
 from memsvc.archive.rows import Row
 from memsvc.errors import Conflict, MemsvcError
-from memsvc.record import Record
+from memsvc.model import Json, Message
+from memsvc.record import Record, to_message
 from memsvc.session.directory import directory_name
 from memsvc.session.messages import Append, Command, Remove, View, Viewed
 from memsvc.session.numbering import Numbered, Numbering
 from memsvc.session.projection import Projection
+from memsvc.session.window import Window, chat_messages, choose_window
 from memsvc.settings import Settings
 from memsvc_actors import Actor, Envelope
 
@@ -43,7 +44,7 @@ class SessionDependencies:
 
     def __init__(
         self,
-        root: Path,
+        root: str,
         archive: ArchiveClient,
         settings: Settings,
         appended: Callable[[str], None],
@@ -68,6 +69,7 @@ class SessionActor(Actor[Command]):
         "_session",
         "_sid",
         "_stale",
+        "_window",
     )
 
     expected_errors = (MemsvcError,)
@@ -80,7 +82,8 @@ class SessionActor(Actor[Command]):
         self._last_seq = 0
         self._last_at = 0
         self._newest: tuple[Record, ...] = ()
-        self._projection = Projection(deps.root / directory_name(session))
+        self._window: tuple[Window, tuple[dict[str, Json], ...]] | None = None
+        self._projection = Projection(deps.root, directory_name(session))
         self._stale = True
 
     async def on_start(self) -> None:
@@ -122,7 +125,7 @@ class SessionActor(Actor[Command]):
         self._sid = meta.sid if meta else None
         self._last_seq = meta.last_seq if meta else 0
         self._last_at = meta.last_at if meta else 0
-        self._newest = tuple(newest)
+        self._newest, self._window = tuple(newest), None
         self._stale = False
 
     async def _append(self, envelopes: Sequence[Envelope[Command]]) -> None:
@@ -168,7 +171,7 @@ class SessionActor(Actor[Command]):
         self._stale = False
         records = [Record(row.seq, row.sent_at, row.body) for row in rows]
         keep = 2 * self._deps.settings.window.max_messages
-        self._newest = (*self._newest, *records)[-keep:]
+        self._newest, self._window = (*self._newest, *records)[-keep:], None
         if not await self._projection.append(self._session, records):
             # The messages are safe in the archive; the file is mended from it by the next message.
             self._stale = True
@@ -177,16 +180,35 @@ class SessionActor(Actor[Command]):
 
     async def _view(self) -> Viewed:
         summary, cursor_seq = await self._projection.summary(self._deps.archive.read, self._sid)
+        window, chat = self._shown()
         return Viewed(
             sid=self._sid,
             last_seq=self._last_seq,
-            newest=self._newest,
+            window=window,
+            chat=chat,
             summary=summary,
             cursor_seq=min(cursor_seq, self._last_seq),
             history_bytes=self._projection.size,
             history_from_seq=self._projection.first_seq,
             problem=self._projection.problem,
         )
+
+    def _shown(self) -> tuple[Window, tuple[dict[str, Json], ...] | None]:
+        """Return the window, and its chat messages where they can be handed out again and again.
+
+        Text cannot be changed by a caller, so it is worked out once; parts, calls and metadata can be,
+        and are made anew for each.
+        """
+        if self._window is not None:
+            return self._window
+        window = choose_window(
+            [to_message(record) for record in self._newest],
+            self._deps.settings.window.max_messages,
+        )
+        if not all(_is_plain(message) for message in window.messages):
+            return window, None
+        self._window = window, tuple(chat_messages(window.messages))
+        return self._window
 
     async def _remove(self) -> bool:
         self._stale = True
@@ -195,3 +217,12 @@ class SessionActor(Actor[Command]):
         log.info("session removed", was_there=was_there)
         await self._load()
         return was_there
+
+
+def _is_plain(message: Message) -> bool:
+    return (
+        isinstance(message.content, str)
+        and message.tool_calls is None
+        and message.metadata is None
+        and not message.extra
+    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from memsvc.record import Record
+from memsvc.model import Json
 from memsvc.session.draft import Draft
 from memsvc.session.summary_file import SummaryState
+from memsvc.session.window import Window
 
 
 class Append(msgspec.Struct, frozen=True, gc=False):
@@ -29,7 +30,8 @@ class Viewed(msgspec.Struct, frozen=True):
     Attributes:
         sid: the session's number in the archive, None when nothing was ever appended.
         last_seq: number of the newest message, 0 for none.
-        newest: the newest messages, oldest of them first.
+        window: the newest messages, in whole exchanges.
+        chat: the window as chat messages, when they hold nothing but text; None otherwise.
         summary: the summary and its cursor.
         cursor_seq: how far the summary reaches.
         history_bytes: size of history.json; 0 while it is out of step and waits to be mended.
@@ -39,7 +41,8 @@ class Viewed(msgspec.Struct, frozen=True):
 
     sid: int | None
     last_seq: int
-    newest: tuple[Record, ...]
+    window: Window
+    chat: tuple[dict[str, Json], ...] | None
     summary: SummaryState
     cursor_seq: int
     history_bytes: int

@@ -28,13 +28,13 @@ _INLINE_BYTES = 64 * 1024
 # A disk that refused is not asked again by every message.
 _RETRY_SECONDS = 5.0
 _COMPLETE_ROWS = 2000
+_NO_SUMMARY = (SummaryState(), 0)
 
 
 class Projection:
     """The files of one session.
 
     Attributes:
-        directory: where they are.
         size: bytes of history.json, 0 when it is missing or out of step.
         first_seq: the oldest message in it, None when it is empty or out of step.
         problem: what is wrong, empty when nothing is.
@@ -43,27 +43,38 @@ class Projection:
     __slots__ = (
         "_empty",
         "_fingerprint",
+        "_name",
         "_retry_at",
+        "_root",
         "_summary",
-        "directory",
         "first_seq",
         "problem",
         "size",
     )
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, root: str, name: str) -> None:
+        # A path object for each of many idle sessions would weigh more than all else here.
+        self._root = root
+        self._name = name
+        self._forget()
+
+    def _forget(self) -> None:
         self.size = 0
         self.first_seq: int | None = None
         self.problem = ""
         self._empty = True
         self._retry_at = 0.0
         self._fingerprint: tuple[int, ...] = ()
-        self._summary: tuple[SummaryState, int] = (SummaryState(), 0)
+        self._summary: tuple[SummaryState, int] = _NO_SUMMARY
+
+    @property
+    def directory(self) -> Path:
+        """Where the files are."""
+        return Path(self._root, self._name)
 
     @property
     def _history(self) -> Path:
-        return self.directory / "history.json"
+        return Path(self._root, self._name, "history.json")
 
     async def mend(
         self, session: str, meta: Meta | None, archive: ArchiveClient, keep: int
@@ -232,4 +243,4 @@ class Projection:
                 f"{self.directory} could not be deleted: {error.strerror}.",
                 "Check its permissions and remove the session again.",
             ) from error
-        self.__init__(self.directory)  # type: ignore[misc]  # back to the state of a new one
+        self._forget()

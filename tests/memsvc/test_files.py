@@ -43,22 +43,31 @@ def no_umask() -> Iterator[None]:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 64 KiB, where the one who runs the tests may make one."""
+    """A disk of 64 KiB and 40 files, where the one who runs the tests may make one."""
     path = tmp_path / "disk"
     path.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(path)]
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=40", "none", str(path)]
     if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
         pytest.skip("making a small disk needs the right to mount")
     yield path
     subprocess.run(["umount", "-l", str(path)], check=True)
 
 
-def read_only(path: Path) -> None:
-    if os.geteuid() == 0:  # modes say nothing to root
-        command = ["mount", "-o", "remount,ro", str(path)]
-        subprocess.run(command, check=True)
-    else:
+@pytest.fixture
+def closing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """A folder that `close` makes read-only for the one who runs the tests."""
+    if os.geteuid() != 0:
+        yield tmp_path
+        tmp_path.chmod(0o700)
+    else:  # modes say nothing to root
+        yield request.getfixturevalue("small_disk")
+
+
+def close(path: Path) -> None:
+    if os.geteuid() != 0:
         path.chmod(0o500)
+    else:
+        subprocess.run(["mount", "-o", "remount,ro", str(path)], check=True)
 
 
 # Folders
@@ -138,28 +147,54 @@ def test_a_link_that_leads_nowhere_is_no_place_for_a_home(tmp_path: Path) -> Non
     assert not (tmp_path / "gone").exists()
 
 
-def test_a_home_that_cannot_be_written_is_refused_and_left_as_it_is(small_disk: Path) -> None:
-    small_disk.chmod(0o755)
-    (small_disk / "store").mkdir(mode=0o755)
-    read_only(small_disk)
-    before = tree(small_disk)
-    for home in (small_disk, small_disk / "new"):
+@pytest.mark.parametrize("folders", [(), ("store",), ("sessions", "store")])
+def test_a_home_that_cannot_be_written_is_refused_and_left_as_it_is(
+    closing: Path, folders: tuple[str, ...]
+) -> None:
+    closing.chmod(0o700)
+    for name in folders:
+        (closing / name).mkdir(mode=0o700)
+    close(closing)
+    before = mode(closing), tree(closing)
+    for home in (closing, closing / "new"):
         with pytest.raises(StorageError, match="cannot be written"):
             open_home(home, create=True)
-    assert tree(small_disk) == before
+    assert (mode(closing), tree(closing)) == before
 
 
 def test_a_home_on_a_full_disk_can_still_be_opened(small_disk: Path) -> None:
     open_home(small_disk, create=True)
+    HomeLock.acquire(small_disk).release()
     fill(small_disk)
     open_home(small_disk, create=False)
     HomeLock.acquire(small_disk).release()
 
 
-def fill(disk: Path) -> None:
-    with (disk / "filler").open("wb", buffering=0) as file, pytest.raises(OSError):
-        while True:
-            file.write(bytes(4096))
+def test_a_home_that_cannot_be_made_whole_is_not_made_at_all(small_disk: Path) -> None:
+    fill(small_disk)[0].unlink()  # room for one of the three folders
+    with pytest.raises(StorageError, match=r"cannot be written: No space left"):
+        open_home(small_disk / "home", create=True)
+    assert not (small_disk / "home").exists()
+
+
+def fill(disk: Path) -> list[Path]:
+    """Write a disk full, and return files that can be deleted to make room for as many."""
+    made = []
+    filler = disk / "filler"
+    filler.touch()
+    try:
+        for number in range(100):
+            made.append(disk / f"file-{number}")
+            made[-1].touch()
+    except OSError:
+        made.pop()
+    try:
+        with filler.open("wb", buffering=0) as file:
+            while file.write(bytes(4096)):
+                pass
+    except OSError:
+        return made
+    raise AssertionError("the disk is endless")
 
 
 # Whole files
@@ -234,7 +269,12 @@ def test_a_write_that_is_not_taken_whole_is_an_error() -> None:
 def test_a_pipe_that_takes_a_little_at_a_time_gets_all() -> None:
     out, into = os.pipe()
     data = bytes(range(256)) * 2000
-    writer = threading.Thread(target=lambda: (write_all(into, data), os.close(into)))
+
+    def write() -> None:
+        write_all(into, data)
+        os.close(into)
+
+    writer = threading.Thread(target=write)
     writer.start()
     with os.fdopen(out, "rb") as file:
         assert file.read() == data

@@ -15,7 +15,9 @@ from memsvc.llm import Endpoint
 GOOD = embeddings(lambda n, text: [float(n), float(len(text))])
 
 
-async def ask(server: FakeModelServer, *, seconds: float = 10.0, most: int = 100_000, key: str = "sk-secret") -> list[list[float]]:
+async def ask(
+    server: FakeModelServer, *, seconds: float = 10.0, most: int = 100_000, key: str = "sk-secret"
+) -> list[list[float]]:
     endpoint = Endpoint(server.url, key, seconds, most)
     try:
         return await endpoint.embeddings("m", ["a", "bb", "ccc"])
@@ -59,9 +61,15 @@ async def test_retry_after_is_honoured() -> None:
         assert time.monotonic() - start >= 1.0
 
 
-@pytest.mark.parametrize(("status", "advice"), [(401, "API key"), (404, "name of the model"), (400, "own log")])
-async def test_what_does_not_pass_is_not_tried_again_and_advised_on(status: int, advice: str) -> None:
-    async with FakeModelServer(respond(status, b'{"error": {"message": "sk-secret ccc"}}')).running() as server:
+@pytest.mark.parametrize(
+    ("status", "advice"), [(401, "API key"), (404, "name of the model"), (400, "own log")]
+)
+async def test_what_does_not_pass_is_not_tried_again_and_advised_on(
+    status: int, advice: str
+) -> None:
+    async with FakeModelServer(
+        respond(status, b'{"error": {"message": "sk-secret ccc"}}')
+    ).running() as server:
         with pytest.raises(ModelError, match=advice) as failed:
             await ask(server)
         assert len(server.calls) == 1

@@ -39,7 +39,9 @@ def test_what_readers_take_for_equal_becomes_equal(text: str, folded: str) -> No
         ("अनीता", ["अनीता"]),
     ],
 )
-def test_unspaced_scripts_and_symbols_become_single_characters(text: str, tokens: list[str]) -> None:
+def test_unspaced_scripts_and_symbols_become_single_characters(
+    text: str, tokens: list[str]
+) -> None:
     assert index_text(text).split() == tokens
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from conftest import make_settings
 from pathlib import Path
+
+from conftest import make_settings
 
 from memsvc import MemoryService
 

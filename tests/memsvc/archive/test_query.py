@@ -16,7 +16,9 @@ def found(documents: list[str], expression: str | None) -> set[int]:
     if expression is None:
         return set()
     table = sqlite3.connect(":memory:")
-    table.execute(f'CREATE VIRTUAL TABLE f USING fts5(session, text, content=\'\', tokenize="{text.FTS_TOKENIZE}")')
+    table.execute(
+        f"CREATE VIRTUAL TABLE f USING fts5(session, text, content='', tokenize=\"{text.FTS_TOKENIZE}\")"
+    )
     table.executemany(
         "INSERT INTO f (rowid, session, text) VALUES (?, 's1', ?)",
         [(n, text.index_text(document)) for n, document in enumerate(documents)],
@@ -27,7 +29,16 @@ def found(documents: list[str], expression: str | None) -> set[int]:
     return {row[0] for row in rows}
 
 
-DOCUMENTS = ["重跑gen-itgc后50条", "ok, the deployment", "今天玩成语接龙游戏", "अनीता ने कहा", "Café", "끝말잇기 하자", "hi🎉there", "C盘 满了"]
+DOCUMENTS = [
+    "重跑gen-itgc后50条",
+    "ok, the deployment",
+    "今天玩成语接龙游戏",
+    "अनीता ने कहा",
+    "Café",
+    "끝말잇기 하자",
+    "hi🎉there",
+    "C盘 满了",
+]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +51,9 @@ def test_every_word_of_any_script_is_looked_up(query: str, expected: int) -> Non
 
 
 def test_every_word_must_occur() -> None:
-    assert found(["ok then", "the deployment", "ok deployment"], all_words(parse_query("ok deployment"))) == {2}
+    assert found(
+        ["ok then", "the deployment", "ok deployment"], all_words(parse_query("ok deployment"))
+    ) == {2}
 
 
 def test_any_word_leaves_out_words_that_say_nothing_but_not_all_of_them() -> None:
@@ -76,7 +89,14 @@ def test_no_query_is_a_syntax_error(query: str) -> None:
 _MIXED = st.text(st.sampled_from("重跑成語接龍あいカキ한국ไทยgenok 5-"), min_size=1, max_size=12)
 
 
-@given(st.lists(_MIXED, min_size=1, max_size=5), st.text(st.sampled_from("重跑成語接龍あいカキ한국"), min_size=1, max_size=2))
-def test_one_or_two_characters_find_every_text_that_contains_them(documents: list[str], query: str) -> None:
-    expected = {n for n, document in enumerate(documents) if text.fold(query) in text.fold(document)}
+@given(
+    st.lists(_MIXED, min_size=1, max_size=5),
+    st.text(st.sampled_from("重跑成語接龍あいカキ한국"), min_size=1, max_size=2),
+)
+def test_one_or_two_characters_find_every_text_that_contains_them(
+    documents: list[str], query: str
+) -> None:
+    expected = {
+        n for n, document in enumerate(documents) if text.fold(query) in text.fold(document)
+    }
     assert found(documents, all_words(parse_query(query))) == expected

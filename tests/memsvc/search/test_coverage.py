@@ -19,5 +19,7 @@ from memsvc.search.coverage import coverage
         ("printers", [], 0.0),
     ],
 )
-def test_longer_words_and_neighbouring_characters_are_counted(query: str, texts: list[str], share: float | None) -> None:
+def test_longer_words_and_neighbouring_characters_are_counted(
+    query: str, texts: list[str], share: float | None
+) -> None:
     assert coverage(parse_query(query), texts) == (share if share is None else pytest.approx(share))

@@ -15,7 +15,10 @@ def test_a_message_earns_part_of_its_neighbours_scores() -> None:
 
 
 def test_neighbours_of_another_session_earn_nothing() -> None:
-    assert {sid for (sid, _), _ in fuse({(1, 10): 4.0}, {2: Nearness({11: 0.9}, 0.8, 0.05)})} == {1, 2}
+    assert {sid for (sid, _), _ in fuse({(1, 10): 4.0}, {2: Nearness({11: 0.9}, 0.8, 0.05)})} == {
+        1,
+        2,
+    }
     assert dict(fuse({(1, 10): 4.0}, {2: Nearness({11: 0.9}, 0.8, 0.05)}))[2, 11] == 0.5
 
 
@@ -28,10 +31,17 @@ def test_nothing_found_is_nothing_ranked() -> None:
     assert fuse({}, {}) == []
 
 
-_WORDS = st.dictionaries(st.tuples(st.integers(1, 3), st.integers(1, 50)), st.floats(1e-6, 100), min_size=1)
+_WORDS = st.dictionaries(
+    st.tuples(st.integers(1, 3), st.integers(1, 50)), st.floats(1e-6, 100), min_size=1
+)
 _NEAR = st.dictionaries(
     st.integers(1, 3),
-    st.builds(Nearness, st.dictionaries(st.integers(1, 50), st.floats(-1, 1)), st.floats(0, 1), st.floats(0, 1)),
+    st.builds(
+        Nearness,
+        st.dictionaries(st.integers(1, 50), st.floats(-1, 1)),
+        st.floats(0, 1),
+        st.floats(0, 1),
+    ),
 )
 
 

@@ -23,7 +23,8 @@ def test_surrogates_and_nul_in_a_query_are_made_harmless() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"query": 5}, {"query": "x" * 101}, {"limit": 1.5}, {"match": "Keyword"}, {"time_range": ""}]
+    "wrong",
+    [{"query": 5}, {"query": "x" * 101}, {"limit": 1.5}, {"match": "Keyword"}, {"time_range": ""}],
 )
 def test_what_cannot_be_used_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidArgument):

@@ -17,7 +17,9 @@ def test_a_hit_gets_two_before_and_one_after() -> None:
     st.lists(st.tuples(st.integers(1, 2), st.integers(1, 30)), unique=True, max_size=20),
     st.integers(1, 31),
 )
-def test_no_message_is_shown_twice_and_none_of_the_window(hits: list[tuple[int, int]], window: int) -> None:
+def test_no_message_is_shown_twice_and_none_of_the_window(
+    hits: list[tuple[int, int]], window: int
+) -> None:
     hits = [hit for hit in hits if hit[1] < window]
     widened = widen(hits, lambda place: place[1] >= window)
     shown = [*hits, *(p for before, after in widened for p in (*before, *after))]

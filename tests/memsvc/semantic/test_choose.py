@@ -11,7 +11,9 @@ from memsvc.settings import Semantic
 
 def test_each_setting_names_an_embedder_and_only_one_of_them_uses_the_network() -> None:
     remote = Semantic(embedder="openai", base_url="http://127.0.0.1:9/v1", model="m", dimensions=64)
-    made = [make_embedder(Semantic(embedder=name)) for name in ("builtin", "hash")] + [make_embedder(remote)]
+    made = [make_embedder(Semantic(embedder=name)) for name in ("builtin", "hash")] + [
+        make_embedder(remote)
+    ]
     names = [embedder.name for embedder in made if embedder is not None]
     assert len(set(names)) == 3
     assert names[2] == "openai/m@64"

@@ -16,7 +16,10 @@ def test_good_vectors_get_length_one_whatever_their_size() -> None:
     assert vectors.dtype == np.float32
 
 
-@pytest.mark.parametrize(("row", "why"), [([0.0, 0.0], "zero"), ([float("nan"), 1.0], "finite"), ([1.0, float("-inf")], "finite")])
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [([0.0, 0.0], "zero"), ([float("nan"), 1.0], "finite"), ([1.0, float("-inf")], "finite")],
+)
 def test_a_bad_row_is_named_and_the_others_stay(row: list[float], why: str) -> None:
     vectors, bad = checked([[1.0, 0.0], row, [0.0, 2.0]], 3, None)
     assert list(bad) == [1]
@@ -24,7 +27,9 @@ def test_a_bad_row_is_named_and_the_others_stay(row: list[float], why: str) -> N
     assert np.isfinite(vectors).all()
 
 
-@pytest.mark.parametrize("raw", [[[1.0], [1.0, 2.0]], [[1.0]], [1.0, 2.0], "words", [], [[], []], None, [["a"], ["b"]]])
+@pytest.mark.parametrize(
+    "raw", [[[1.0], [1.0, 2.0]], [[1.0]], [1.0, 2.0], "words", [], [[], []], None, [["a"], ["b"]]]
+)
 def test_an_answer_of_the_wrong_shape_is_refused_whole(raw: object) -> None:
     with pytest.raises(ModelError):
         checked(raw, 2, None)

@@ -14,7 +14,13 @@ from memsvc.settings import Semantic
 def settings_for(home: Path, server: FakeModelServer) -> Settings:
     return Settings(
         home=str(home),
-        semantic=Semantic(embedder="openai", base_url=server.url, model="m", api_key="sk-secret", retry_initial=0.01),
+        semantic=Semantic(
+            embedder="openai",
+            base_url=server.url,
+            model="m",
+            api_key="sk-secret",
+            retry_initial=0.01,
+        ),
     )
 
 
@@ -22,7 +28,9 @@ async def test_messages_are_embedded_and_found_through_an_endpoint(home: Path) -
     async with FakeModelServer(embeddings(lambda n, text: _vector(text))).running() as server:
         async with MemoryService.open(settings_for(home, server)) as memory:
             chat = memory.session("a")
-            await chat.append([{"role": "user", "content": text} for text in ("red fox", "blue whale")])
+            await chat.append(
+                [{"role": "user", "content": text} for text in ("red fox", "blue whale")]
+            )
             await memory.flush()
             hits = await chat.search("a red fox", match="semantic", include_window=True)
             status = await memory.status()
@@ -37,7 +45,9 @@ async def test_null_and_nan_in_an_answer_cost_only_their_own_message(home: Path)
 
     async with FakeModelServer(embeddings(spoiled)).running() as server:
         async with MemoryService.open(settings_for(home, server)) as memory:
-            await memory.session("a").append([{"role": "user", "content": text} for text in ("good", "bad", "fine")])
+            await memory.session("a").append(
+                [{"role": "user", "content": text} for text in ("good", "bad", "fine")]
+            )
             await memory.flush()
             status = (await memory.status()).embedder
     assert (status.embedded, status.refused) == (2, 1)
@@ -45,7 +55,9 @@ async def test_null_and_nan_in_an_answer_cost_only_their_own_message(home: Path)
 
 async def test_a_refused_key_shows_in_the_status_without_the_key(home: Path) -> None:
     seen: list[Call] = []
-    async with FakeModelServer(respond(401, b'{"error": {"message": "bad key sk-secret"}}')).running() as server:
+    async with FakeModelServer(
+        respond(401, b'{"error": {"message": "bad key sk-secret"}}')
+    ).running() as server:
         async with MemoryService.open(settings_for(home, server)) as memory:
             chat = memory.session("a")
             await chat.append({"role": "user", "content": "needle"})

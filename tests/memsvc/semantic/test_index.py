@@ -12,7 +12,9 @@ from memsvc.semantic.index import SessionVectors
 
 def rows_of(vectors: np.ndarray, seqs: list[int] | None = None) -> list[tuple[int, bytes]]:
     numbers = seqs or list(range(1, len(vectors) + 1))
-    return [(seq, vector.astype("<f2").tobytes()) for seq, vector in zip(numbers, vectors, strict=True)]
+    return [
+        (seq, vector.astype("<f2").tobytes()) for seq, vector in zip(numbers, vectors, strict=True)
+    ]
 
 
 def clustered(count: int, dimensions: int, seed: int) -> np.ndarray:
@@ -22,16 +24,30 @@ def clustered(count: int, dimensions: int, seed: int) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-@given(st.integers(0, 10**6), st.integers(1, 60), st.integers(1, 12), st.integers(1, 60), st.integers(1, 60))
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 60),
+    st.integers(1, 12),
+    st.integers(1, 60),
+    st.integers(1, 60),
+)
 @settings(max_examples=60, deadline=None)
-def test_the_nearest_are_those_of_a_plain_comparison(seed: int, count: int, limit: int, low: int, high: int) -> None:
+def test_the_nearest_are_those_of_a_plain_comparison(
+    seed: int, count: int, limit: int, low: int, high: int
+) -> None:
     vectors = clustered(count, 8, seed)
     session = SessionVectors(10_000)
     for start in range(0, count, 7):
-        session.extend(rows_of(vectors[start : start + 7], list(range(start + 1, min(start + 7, count) + 1))))
+        session.extend(
+            rows_of(vectors[start : start + 7], list(range(start + 1, min(start + 7, count) + 1)))
+        )
     query = clustered(1, 8, seed + 1)[0]
     stored = vectors.astype("<f2").astype(np.float32)
-    cosines = {n + 1: float(stored[n] @ query.astype(np.float32)) for n in range(count) if low <= n + 1 <= high}
+    cosines = {
+        n + 1: float(stored[n] @ query.astype(np.float32))
+        for n in range(count)
+        if low <= n + 1 <= high
+    }
     found = session.top(query, limit, low, high)
     assert len(found) == min(limit, len(cosines))
     best = sorted(cosines.values(), reverse=True)[: len(found)]
@@ -48,7 +64,11 @@ def test_the_graph_finds_nearly_all_that_exact_search_finds() -> None:
     assert exact.graph is None
     queries = clustered(100, 64, 2)
     shared = [
-        len({s for s, _ in exact.top(q, 10, None, None)} & {s for s, _ in graph.top(q, 10, None, None)}) for q in queries
+        len(
+            {s for s, _ in exact.top(q, 10, None, None)}
+            & {s for s, _ in graph.top(q, 10, None, None)}
+        )
+        for q in queries
     ]
     assert sum(shared) / 1000 >= 0.98
 

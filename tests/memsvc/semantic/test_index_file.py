@@ -27,7 +27,9 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-def load(path: Path, model: str = "m", dimensions: int = 16, count: int = COUNT) -> tuple[object, str]:
+def load(
+    path: Path, model: str = "m", dimensions: int = 16, count: int = COUNT
+) -> tuple[object, str]:
     return index_file.load(path, model, dimensions, list(range(1, count + 1)))
 
 
@@ -40,9 +42,15 @@ def test_what_was_saved_is_loaded_and_private(saved: Path) -> None:
 
 @pytest.mark.parametrize(
     ("change", "reason"),
-    [({"model": "other"}, "model"), ({"dimensions": 8}, "model"), ({"count": COUNT - 1}, "messages")],
+    [
+        ({"model": "other"}, "model"),
+        ({"dimensions": 8}, "model"),
+        ({"count": COUNT - 1}, "messages"),
+    ],
 )
-def test_an_index_of_something_else_is_not_read(saved: Path, change: dict[str, object], reason: str) -> None:
+def test_an_index_of_something_else_is_not_read(
+    saved: Path, change: dict[str, object], reason: str
+) -> None:
     graph, said = load(saved, **change)  # type: ignore[arg-type]
     assert graph is None
     assert reason in said

@@ -125,6 +125,7 @@ DAMAGE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "a line twice": (lambda data: data.replace(LINES[3], LINES[3] + b"\n" + LINES[3]), "line 5"),
     "not UTF-8": (lambda data: data.replace(QUICK, QUICK[:2]), f"byte {GOOD.index(QUICK)} "),
     "not UTF-8 in the last record": (lambda data: data.replace(b"data:,", b"d\xffta:,"), "byte "),
+    "not UTF-8 in the last role": (lambda data: b"\xff".join(data.rsplit(b"assis", 1)), "byte "),
     "UTF-16": (lambda data: data.decode().encode("utf-16"), "byte 0"),
     "nothing but NULs": (lambda data: bytes(len(data)), "not a JSON array"),
     "words": (lambda _: b"These are words.", "not a JSON array"),

@@ -11,11 +11,15 @@ from memsvc.transfer.reading import Conversation
 
 
 def conversation(count: int, **more: Any) -> Conversation:
-    return Conversation("a", [(f"line {n}", {"role": "user", "content": f"m{n}", **more}) for n in range(count)])
+    return Conversation(
+        "a", [(f"line {n}", {"role": "user", "content": f"m{n}", **more}) for n in range(count)]
+    )
 
 
 async def take(memory: MemoryService, count: int, **more: Any) -> Imported:
-    return await import_conversation(memory.session("a"), conversation(count, **more), Limits(max_batch=3))
+    return await import_conversation(
+        memory.session("a"), conversation(count, **more), Limits(max_batch=3)
+    )
 
 
 async def test_a_repeated_import_adds_only_what_is_new(memory: MemoryService) -> None:
@@ -27,7 +31,9 @@ async def test_a_repeated_import_adds_only_what_is_new(memory: MemoryService) ->
 
 
 async def test_a_session_that_has_gone_another_way_is_left_alone(memory: MemoryService) -> None:
-    await memory.session("a").append([{"role": "user", "content": "m0"}, {"role": "user", "content": "mine"}])
+    await memory.session("a").append(
+        [{"role": "user", "content": "m0"}, {"role": "user", "content": "mine"}]
+    )
     done = await take(memory, 5)
     assert (done.appended, len(done.problems)) == (0, 1)
     assert "another session id" in done.problems[0]

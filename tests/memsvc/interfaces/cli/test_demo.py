@@ -17,8 +17,17 @@ pytestmark = pytest.mark.integration
 
 
 def demo(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environ = {k: v for k, v in os.environ.items() if not k.startswith("MEMSVC_")} | {"TMPDIR": str(tmp_path)}
-    return subprocess.run([sys.executable, "-m", "memsvc", "demo", *arguments], capture_output=True, text=True, env=environ, timeout=60, check=True)
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("MEMSVC_")} | {
+        "TMPDIR": str(tmp_path)
+    }
+    return subprocess.run(
+        [sys.executable, "-m", "memsvc", "demo", *arguments],
+        capture_output=True,
+        text=True,
+        env=environ,
+        timeout=60,
+        check=True,
+    )
 
 
 def test_the_demo_finds_by_meaning_across_languages_and_by_two_characters(tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ from memsvc.settings import Semantic
 def test_the_banner_says_that_nothing_leaves_unless_a_url_is_set(home: Path) -> None:
     assert str(home) in banner(make_settings(home))
     assert "nothing leaves this machine" in banner(make_settings(home))
-    remote = Semantic(embedder="openai", base_url="http://models.example/v1", model="m", api_key="sk-x")
+    remote = Semantic(
+        embedder="openai", base_url="http://models.example/v1", model="m", api_key="sk-x"
+    )
     said = banner(Settings(home=str(home), semantic=remote))
     assert "http://models.example/v1" in said
     assert "nothing leaves" not in said
