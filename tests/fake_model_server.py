@@ -54,20 +54,21 @@ class FakeModelServer:
             writer.close()
 
 
-def respond(
-    status: int, body: bytes, kind: str = "application/json", **headers: str
-) -> Answer:
+def respond(status: int, body: bytes, kind: str = "application/json", **headers: str) -> Answer:
     async def answer(call: Call, writer: asyncio.StreamWriter) -> None:
         extra = "".join(f"{k.replace('_', '-')}: {v}\r\n" for k, v in headers.items())
         writer.write(
             f"HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n"
-            f"connection: close\r\n{extra}\r\n".encode() + body
+            f"connection: close\r\n{extra}\r\n".encode()
+            + body
         )
 
     return answer
 
 
-def embeddings(make: Callable[[int, str], Any], change: Callable[[list[Any]], Any] = list) -> Answer:
+def embeddings(
+    make: Callable[[int, str], Any], change: Callable[[list[Any]], Any] = list
+) -> Answer:
     async def answer(call: Call, writer: asyncio.StreamWriter) -> None:
         data = [
             {"object": "embedding", "index": n, "embedding": make(n, text)}
@@ -81,7 +82,9 @@ def embeddings(make: Callable[[int, str], Any], change: Callable[[list[Any]], An
 
 def endless(chunk: bytes, pause_seconds: float) -> Answer:
     async def answer(call: Call, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 200 X\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n"
+        )
         while not writer.is_closing():
             writer.write(chunk)
             await writer.drain()

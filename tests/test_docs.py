@@ -13,14 +13,23 @@ from memsvc import errors
 from memsvc.settings import Settings
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 
 
 def names(group: type, path: str = "") -> list[str]:
     found = []
     for name in group.__struct_fields__:
         default = getattr(Settings() if path == "" else group(), name)
-        found += names(type(default), f"{name}.") if hasattr(default, "__struct_fields__") else [f"{path}{name}"]
+        found += (
+            names(type(default), f"{name}.")
+            if hasattr(default, "__struct_fields__")
+            else [f"{path}{name}"]
+        )
     return found
 
 
@@ -36,7 +45,9 @@ def test_the_page_of_settings_is_the_generated_one(tmp_path: Path) -> None:
         import settings_page
     finally:
         sys.path.pop(0)
-    assert settings_page.page() == (ROOT / "docs" / "settings.md").read_text("utf-8"), "run `make docs`"
+    assert settings_page.page() == (ROOT / "docs" / "settings.md").read_text("utf-8"), (
+        "run `make docs`"
+    )
 
 
 def test_every_error_and_its_code_is_on_its_page() -> None:
@@ -49,11 +60,33 @@ def test_every_error_and_its_code_is_on_its_page() -> None:
 
 def test_every_command_is_on_its_page_and_explains_itself() -> None:
     page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
-    for command in ("demo", "append", "context", "search", "sessions", "status", "import", "export", "remove"):
+    for command in (
+        "demo",
+        "append",
+        "context",
+        "search",
+        "sessions",
+        "status",
+        "import",
+        "export",
+        "remove",
+    ):
         assert f"`memsvc {command}" in page
-    help_text = subprocess.run([sys.executable, "-m", "memsvc", "--help"], capture_output=True, text=True, check=True).stdout
+    help_text = subprocess.run(
+        [sys.executable, "-m", "memsvc", "--help"], capture_output=True, text=True, check=True
+    ).stdout
     listed = re.findall(r"[a-z]+", help_text)
-    assert {"demo", "append", "context", "search", "sessions", "status", "import", "export", "remove"} <= set(listed)
+    assert {
+        "demo",
+        "append",
+        "context",
+        "search",
+        "sessions",
+        "status",
+        "import",
+        "export",
+        "remove",
+    } <= set(listed)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Generic
 from memsvc_actors.errors import ActorCrashed, ActorStopped, AskTimeout
 from memsvc_actors.events import DeadLetters, Failed, Observer, Started, Stopped, ignore, notify
 from memsvc_actors.mailbox import Envelope, Mailbox, MessageT
-from memsvc_actors.ref import ActorRef, request_scope
+from memsvc_actors.ref import ActorRef, detached, request_scope
 
 
 class Actor(Generic[MessageT]):
@@ -49,6 +49,9 @@ class Actor(Generic[MessageT]):
     async def receive_batch(self, batch: list[Envelope[MessageT]]) -> None:
         """Work on the messages that wait. What it leaves unanswered is answered None."""
         for envelope in batch:
+            if envelope.expired(asyncio.get_running_loop().time()):
+                envelope.fail(AskTimeout("the time was up before its turn came"))
+                continue
             with request_scope(envelope.request_id, envelope.deadline):
                 try:
                     envelope.reply(await self.receive(envelope.message))
@@ -169,10 +172,10 @@ class Cell(Generic[MessageT]):
 
     def arrived(self) -> None:
         """Begin to work if there is something to do, an actor to do it, and none does yet."""
-        if self._task is None and self._actor is not None and self.mailbox.pending:
-            self._task = asyncio.get_running_loop().create_task(
-                self._drain(self._actor), name=self.name
-            )
+        ready = self._task is None and self._actor is not None and not self._stopping
+        if ready and self.mailbox.pending:
+            assert self._actor is not None
+            self._task = detached(self._drain(self._actor), self.name)
 
     async def _drain(self, actor: Actor[MessageT]) -> None:
         batch: list[Envelope[MessageT]] = []
@@ -187,11 +190,13 @@ class Cell(Generic[MessageT]):
                     await actor.receive_nudges(keys)
                 if self._stopping and not len(self.mailbox):
                     break
-        except asyncio.CancelledError:
-            self._answer(batch, ActorStopped(f"{self.name} was stopped at work"))
-            raise
+        except asyncio.CancelledError as error:
+            if _is_cancelled():
+                self._answer(batch, ActorStopped(f"{self.name} was stopped at work"))
+                raise
+            # Something that the actor waited for was cancelled, not the actor.
+            await self._fail(actor, batch, error)
         except Exception as error:  # noqa: BLE001  whatever it was, the owner decides
-            self._task = None
             await self._fail(actor, batch, error)
         finally:
             self._task = None
@@ -221,7 +226,7 @@ class Cell(Generic[MessageT]):
             envelope.fail(error)
 
     async def _fail(
-        self, actor: Actor[MessageT], batch: list[Envelope[MessageT]], error: Exception
+        self, actor: Actor[MessageT], batch: list[Envelope[MessageT]], error: BaseException
     ) -> None:
         self._actor = None
         self.mailbox.on_arrival(None)
@@ -232,3 +237,8 @@ class Cell(Generic[MessageT]):
         notify(self._observer, Failed(self.name, error))
         await self._end(actor)
         self._on_failure(self, error)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

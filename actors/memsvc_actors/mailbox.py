@@ -135,8 +135,8 @@ class Mailbox(Generic[MessageT]):
 
     @property
     def full(self) -> bool:
-        """Whether as many wait as may, so that one more has to wait for room."""
-        return self._queue is not None and len(self._queue) >= self.capacity
+        """Whether one more has to wait: no room is free, or others wait for it already."""
+        return bool(self._putters) or len(self) + self._given >= self.capacity
 
     @property
     def pending(self) -> bool:
@@ -156,45 +156,50 @@ class Mailbox(Generic[MessageT]):
         """Take an envelope.
 
         Raises:
-            MailboxFull: as many wait as may.
+            MailboxFull: as many wait as may, or others wait for room already.
             ActorStopped: the mailbox is closed.
         """
-        if self._closed:
-            raise ActorStopped(f"{self.name} has stopped")
-        queue = self._queue
-        if queue is None:
-            queue = self._queue = deque()
-        elif len(queue) >= self.capacity:
+        self._check_open()
+        if self.full:
             self._refused += 1
             raise MailboxFull(f"{self.name}: {self.capacity} messages are waiting")
-        queue.append(envelope)
+        self._take(envelope)
+
+    def _take(self, envelope: Envelope[MessageT]) -> None:
+        if self._queue is None:
+            self._queue = deque()
+        self._queue.append(envelope)
         self._accepted += 1
-        if len(queue) > self._highest:
-            self._highest = len(queue)
+        if len(self._queue) > self._highest:
+            self._highest = len(self._queue)
         if self._listener is not None:
             self._listener.arrived()
 
     async def put(self, envelope: Envelope[MessageT]) -> None:
-        """Take an envelope, waiting for room. Cancelled while waiting, it is not taken.
+        """Take an envelope, waiting for room in line. Cancelled while waiting, it is not taken.
 
         Raises:
             ActorStopped: the mailbox is closed, or closes meanwhile.
         """
-        while len(self) >= self.capacity:
+        self._check_open()
+        if self.full:
+            await self._room()
             self._check_open()
-            if self._putters is None:
-                self._putters = deque()
-            room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._putters.append(room)
-            try:
-                await room
-            except asyncio.CancelledError:
-                if room.done() and not room.cancelled():
-                    self._given -= 1
-                    self._offer_room()  # the room this one was given is the next one's
-                raise
-            self._given -= 1
-        self.put_nowait(envelope)
+        self._take(envelope)
+
+    async def _room(self) -> None:
+        if self._putters is None:
+            self._putters = deque()
+        room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._putters.append(room)
+        try:
+            await room
+        except asyncio.CancelledError:
+            if room.done() and not room.cancelled():
+                self._given -= 1
+                self._offer_room()  # the room this one was given is the next one's
+            raise
+        self._given -= 1
 
     def nudge(self, key: Hashable) -> None:
         """Take note of a key, unless it is noted already, too many are, or the mailbox is closed."""
@@ -216,8 +221,7 @@ class Mailbox(Generic[MessageT]):
         batch = [self._queue.popleft() for _ in range(min(limit, len(self._queue)))]
         if not self._queue:
             self._queue = None
-        for _ in batch:
-            self._offer_room()
+        self._offer_room()
         return batch
 
     def take_nudges(self) -> list[Hashable]:
@@ -258,10 +262,10 @@ class Mailbox(Generic[MessageT]):
             raise ActorStopped(f"{self.name} has stopped")
 
     def _offer_room(self) -> None:
-        while self._putters:
+        while self._putters and len(self) + self._given < self.capacity:
             room = self._putters.popleft()
             if not room.done():
                 self._given += 1
                 room.set_result(None)
-                return
-        self._putters = None
+        if not self._putters:
+            self._putters = None

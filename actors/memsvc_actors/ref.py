@@ -7,8 +7,8 @@ mailbox; the request id and the deadline travel in the envelope and are bound ag
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable
-from contextvars import ContextVar, Token
+from collections.abc import Coroutine, Hashable
+from contextvars import Context, ContextVar, Token
 from typing import Any, Generic, Protocol
 
 from memsvc_actors.errors import AskTimeout
@@ -22,6 +22,11 @@ _request: ContextVar[tuple[str | None, float | None]] = ContextVar(
 def current_request_id() -> str | None:
     """Return the id of the request being worked on, or None."""
     return _request.get()[0]
+
+
+def detached(work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+    """Start a task of the runtime's own; it belongs to no request, whoever caused it."""
+    return asyncio.get_running_loop().create_task(work, name=name, context=Context())
 
 
 class request_scope:  # noqa: N801  used like a function; a class costs a third of a generator

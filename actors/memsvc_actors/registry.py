@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Hashable
+from contextvars import Context
 from typing import Any, Generic
 
 from memsvc_actors.actor import Actor, Cell
@@ -20,7 +21,7 @@ from memsvc_actors.errors import ActorCrashed, ActorStopped, Quarantined
 from memsvc_actors.events import Failed, Observer, Passivated, ignore, notify
 from memsvc_actors.failures import Failures
 from memsvc_actors.mailbox import Mailbox, MailboxStatistics, MessageT
-from memsvc_actors.ref import RegistryRef
+from memsvc_actors.ref import RegistryRef, detached
 from memsvc_actors.supervisor import Backoff, Child, OnFailure
 
 
@@ -91,7 +92,7 @@ class Registry(Child, Generic[MessageT]):
         """Take messages from now on."""
         self._open = True
         self._clock = asyncio.get_running_loop().time
-        self._timer = asyncio.get_running_loop().call_later(self._sweep_seconds, self._sweep)
+        self._wait_for_sweep()
 
     async def stop(self, within_seconds: float, *, close: bool = True) -> None:
         """Let every actor finish what waits, or what can be finished in time, and end it."""
@@ -99,23 +100,39 @@ class Registry(Child, Generic[MessageT]):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        ending = [
-            asyncio.create_task(self._finish(key, cell, within_seconds), name=f"stop {cell.name}")
-            for key, cell in self._cells.items()
-        ]
-        self._cells = {}
-        pending = [*ending, *self._ending.values()]
-        if pending:
-            await asyncio.wait(pending)
+        for key in list(self._cells):
+            self._begin_end(key, within_seconds)
+        if self._ending:
+            await asyncio.wait(list(self._ending.values()))
 
-    async def _finish(self, key: str, cell: _KeyedCell[MessageT], within_seconds: float) -> None:
-        starting = self._starting.pop(key, None)
-        if starting is not None:
-            done, _ = await asyncio.wait({starting}, timeout=within_seconds)
-            if not done:
-                starting.cancel()
-                await asyncio.wait({starting})
-        await cell.stop(within_seconds)
+    def _begin_end(self, key: str, within_seconds: float) -> asyncio.Task[None]:
+        """Take a key's actor out and end it; what comes for the key goes to the next incarnation."""
+        cell = self._cells.pop(key)
+        # What is under way for the key is taken now: later it may be the next incarnation's.
+        starting, before = self._starting.pop(key, None), self._ending.get(key)
+        task = detached(self._finish(cell, starting, before, within_seconds), f"stop {cell.name}")
+        self._ending[key] = task
+        return task
+
+    async def _finish(
+        self,
+        cell: _KeyedCell[MessageT],
+        starting: asyncio.Task[None] | None,
+        before: asyncio.Task[None] | None,
+        within_seconds: float,
+    ) -> None:
+        try:
+            if starting is not None:
+                done, _ = await asyncio.wait({starting}, timeout=within_seconds)
+                if not done:
+                    starting.cancel()
+                    await asyncio.wait({starting})
+            await cell.stop(within_seconds)
+            if before is not None:
+                await asyncio.wait({before})
+        finally:
+            if self._ending.get(cell.key) is asyncio.current_task():
+                del self._ending[cell.key]
 
     def on_failure(self, report: OnFailure) -> None:
         """Do nothing: the failure of a key is not the registry's."""
@@ -177,14 +194,13 @@ class Registry(Child, Generic[MessageT]):
     def _activate(self, key: str, mailbox: Mailbox[MessageT]) -> _KeyedCell[MessageT]:
         cell = _KeyedCell(self, key, mailbox)
         cell.last_used = self._clock()
-        self._starting[key] = asyncio.get_running_loop().create_task(
-            self._start(cell), name=f"start {cell.name}"
+        self._starting[key] = detached(
+            self._start(cell, self._ending.get(key)), f"start {cell.name}"
         )
         return cell
 
-    async def _start(self, cell: _KeyedCell[MessageT]) -> None:
+    async def _start(self, cell: _KeyedCell[MessageT], before: asyncio.Task[None] | None) -> None:
         try:
-            before = self._ending.get(cell.key)
             if before is not None:
                 await asyncio.wait({before})
             await asyncio.sleep(self._failures.delay_seconds(cell.key))
@@ -229,7 +245,7 @@ class Registry(Child, Generic[MessageT]):
                 break
             self._passivate(cell)
         self._failures.forget_old()
-        self._timer = loop.call_later(self._sweep_seconds, self._sweep)
+        self._wait_for_sweep()
 
     def _make_room(self) -> None:
         excess = len(self._cells) + 1 - self._max_active
@@ -247,31 +263,25 @@ class Registry(Child, Generic[MessageT]):
         """
         if not cell.idle or cell.mailbox.awaited or cell.key in self._starting:
             return False
-        self._forget(cell)
         cell.close(ActorStopped(f"{cell.name} is asleep"))  # it holds nothing
-        self._ending[cell.key] = asyncio.get_running_loop().create_task(
-            self._end(cell), name=f"passivate {cell.name}"
-        )
+        self._begin_end(cell.key, self._shutdown_seconds)
         notify(self.observer, Passivated(cell.name))
         return True
 
-    async def _end(self, cell: _KeyedCell[MessageT]) -> None:
-        try:
-            await cell.stop(self._shutdown_seconds)
-        finally:
-            if self._ending.get(cell.key) is asyncio.current_task():
-                del self._ending[cell.key]
-
     async def stop_key(self, key: str) -> None:
-        """Let a key's actor finish what waits, and end it. It wakes again with the next message."""
-        cell = self._cells.pop(key, None)
-        if cell is not None:
-            ending = asyncio.get_running_loop().create_task(
-                self._finish(key, cell, self._shutdown_seconds), name=f"stop {cell.name}"
-            )
-            self._ending[key] = ending
-            try:
-                await asyncio.wait({ending})
-            finally:
-                if self._ending.get(key) is ending:
-                    del self._ending[key]
+        """Let a key's actor finish what waits, and end it. It wakes again with the next message.
+
+        Cancelling it does not cancel the end.
+        """
+        ending = (
+            self._begin_end(key, self._shutdown_seconds)
+            if key in self._cells
+            else self._ending.get(key)
+        )
+        if ending is not None:
+            await asyncio.wait({ending})
+
+    def _wait_for_sweep(self) -> None:
+        self._timer = asyncio.get_running_loop().call_later(
+            self._sweep_seconds, self._sweep, context=Context()
+        )

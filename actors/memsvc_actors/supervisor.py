@@ -18,7 +18,7 @@ from memsvc_actors.actor import Actor, Cell
 from memsvc_actors.errors import ActorStopped, RestartBudgetExceeded
 from memsvc_actors.events import BudgetExceeded, Observer, Restarted, ignore, notify
 from memsvc_actors.mailbox import Mailbox, MailboxStatistics
-from memsvc_actors.ref import ActorRef
+from memsvc_actors.ref import ActorRef, detached
 
 Restart = Literal["permanent", "transient", "temporary"]
 Strategy = Literal["one_for_one", "rest_for_one", "one_for_all"]
@@ -109,7 +109,7 @@ class Backoff:
 
     def delay_seconds(self, failures: int) -> float:
         """Return the delay after this many failures in a row."""
-        return min(self.initial_seconds * 2.0 ** (failures - 1), self.max_seconds)
+        return min(self.initial_seconds * 2.0 ** min(failures - 1, 63), self.max_seconds)
 
 
 @dataclass(slots=True)
@@ -159,6 +159,8 @@ class Supervisor(Child):
         self._repairs: deque[tuple[ChildSpec, BaseException]] = deque()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
+        self._starting = False
+        self._gone: set[str] = set()
         for spec in self._table:
             spec.child.on_failure(partial(self._child_failed, spec))
 
@@ -167,12 +169,18 @@ class Supervisor(Child):
         self.failed = None
         self._stopping = False
         self._budget.failures.clear()
+        self._gone.clear()
+        self._starting = True
         try:
             for spec in self._table:
                 await self._start_child(spec)
         except BaseException:
+            self._repairs.clear()
             await self._stop_children(self._table, close=False)
             raise
+        finally:
+            self._starting = False
+        self._begin_repairs()
 
     async def stop(self, within_seconds: float | None = None, *, close: bool = True) -> None:
         """Stop the children in reverse order, each within its own time."""
@@ -205,13 +213,16 @@ class Supervisor(Child):
 
     def _child_failed(self, spec: ChildSpec, error: BaseException) -> None:
         self._running.discard(spec.name)
-        if self._stopping or self.failed is not None or spec.restart == "temporary":
-            return
-        self._repairs.append((spec, error))
-        if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(
-                self._repair(), name=f"supervisor {self.name}"
-            )
+        if spec.restart == "temporary":
+            self._gone.add(spec.name)
+        elif not self._stopping and self.failed is None:
+            self._repairs.append((spec, error))
+            self._begin_repairs()
+
+    def _begin_repairs(self) -> None:
+        # While the table is being started, what has failed already waits for the end of that.
+        if self._repairs and self._task is None and not self._starting:
+            self._task = detached(self._repair(), f"supervisor {self.name}")
 
     async def _repair(self) -> None:
         try:
@@ -234,7 +245,7 @@ class Supervisor(Child):
             await asyncio.sleep(delay)
             try:
                 for each in affected:
-                    if each.name not in self._running:
+                    if each.name not in self._running and each.name not in self._gone:
                         await self._start_child(each)
             except Exception as failure:  # noqa: BLE001  a start that fails is one more failure
                 error = failure

@@ -6,8 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from memsvc_actors import Actor, ActorCrashed, ActorStopped, Cell, Envelope, Mailbox
 from virtual_time import virtual
+
+from memsvc_actors import Actor, ActorCrashed, ActorStopped, Cell, Envelope, Mailbox
 
 
 class Expected(Exception):
@@ -103,7 +104,9 @@ async def test_an_expected_error_is_an_answer_and_the_actor_goes_on() -> None:
 
 
 @virtual
-async def test_an_unforeseen_error_answers_its_batch_ends_the_actor_and_is_not_tried_again() -> None:
+async def test_an_unforeseen_error_answers_its_batch_ends_the_actor_and_is_not_tried_again() -> (
+    None
+):
     log: list[Any] = []
     failures: list[BaseException] = []
     cell = cell_of(log, failures)

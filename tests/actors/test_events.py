@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from memsvc_actors.events import Started, notify
 from virtual_time import virtual
+
+from memsvc_actors.events import Started, notify
 
 
 @virtual

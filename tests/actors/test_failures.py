@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from virtual_time import virtual
+
 from memsvc_actors.failures import Failures
 from memsvc_actors.supervisor import Backoff
-from virtual_time import virtual
 
 
 @virtual

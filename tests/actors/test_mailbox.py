@@ -6,9 +6,10 @@ import asyncio
 from typing import Any
 
 import pytest
+from virtual_time import virtual
+
 from memsvc_actors.errors import ActorStopped, MailboxFull
 from memsvc_actors.mailbox import NUDGES_MAX, Envelope, Mailbox
-from virtual_time import virtual
 
 
 def asking(message: Any) -> Envelope[Any]:
@@ -23,7 +24,13 @@ async def test_a_full_mailbox_refuses_and_counts_it() -> None:
     with pytest.raises(MailboxFull, match="m: 2"):
         mailbox.put_nowait(Envelope(3))
     state = mailbox.statistics()
-    assert (state.depth, state.capacity, state.highest, state.accepted, state.refused) == (2, 2, 2, 2, 1)
+    assert (state.depth, state.capacity, state.highest, state.accepted, state.refused) == (
+        2,
+        2,
+        2,
+        2,
+        1,
+    )
 
 
 @virtual

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Hashable
 
 import pytest
+from virtual_time import virtual
+
 from memsvc_actors import Event, Pool
 from memsvc_actors.events import Failed
-from virtual_time import virtual
 
 
 class Work:

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Hashable
 
 import pytest
+from virtual_time import virtual
+
 from memsvc_actors import (
     Actor,
     ActorStopped,
@@ -15,7 +17,6 @@ from memsvc_actors import (
     current_request_id,
     request_scope,
 )
-from virtual_time import virtual
 
 
 class Slow(Actor[float]):
@@ -134,5 +135,3 @@ async def test_nudges_reach_the_actor_once_each() -> None:
     assert actor.nudged == ["a", "b"]
     assert child.ref.statistics().nudges == 0
     await child.stop(1)
-
-

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memsvc_actors import Actor, ActorCrashed, ActorStopped, Backoff, Quarantined, Registry
 from virtual_time import virtual
+
+from memsvc_actors import Actor, ActorCrashed, ActorStopped, Backoff, Quarantined, Registry
 
 
 class Book:
@@ -122,14 +123,18 @@ async def test_what_arrives_while_an_actor_ends_goes_to_the_next_incarnation_in_
 
 @given(seed=st.integers(0, 10**9))
 @settings(max_examples=60, deadline=None)
-def test_no_interleaving_of_sending_and_falling_asleep_loses_or_doubles_a_message(seed: int) -> None:
+def test_no_interleaving_of_sending_and_falling_asleep_loses_or_doubles_a_message(
+    seed: int,
+) -> None:
     @virtual
     async def interleaved() -> None:
         chance = random.Random(seed)
         book = Book()
         book.stop_seconds = chance.choice([0.0, 0.01, 0.3])
         book.work_seconds = chance.choice([0.0, 0.01])
-        registry = registry_of(book, idle_seconds=0.05, sweep_seconds=0.02, max_active=2, mailbox_capacity=3)
+        registry = registry_of(
+            book, idle_seconds=0.05, sweep_seconds=0.02, max_active=2, mailbox_capacity=3
+        )
         await registry.start()
         sent: list[tuple[str, int]] = []
 
@@ -176,10 +181,17 @@ async def test_messages_behind_the_one_that_failed_go_to_the_next_incarnation() 
     class Single(Keyed):
         batch_limit = 1
 
-    registry._factory = lambda key: Single(key, book)
+    registry.factory = lambda key: Single(key, book)
     await registry.stop_key("a")
-    outcomes = await asyncio.gather(*(ask(registry, "a", m) for m in (1, "fail", 2, 3)), return_exceptions=True)
-    assert [o if not isinstance(o, Exception) else type(o) for o in outcomes] == [1, ActorCrashed, 2, 3]
+    outcomes = await asyncio.gather(
+        *(ask(registry, "a", m) for m in (1, "fail", 2, 3)), return_exceptions=True
+    )
+    assert [o if not isinstance(o, Exception) else type(o) for o in outcomes] == [
+        1,
+        ActorCrashed,
+        2,
+        3,
+    ]
     await registry.stop(1)
 
 

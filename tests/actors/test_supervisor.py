@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from virtual_time import virtual
+
 from memsvc_actors import (
     Actor,
     ActorCrashed,
@@ -19,13 +21,14 @@ from memsvc_actors import (
     Supervisor,
 )
 from memsvc_actors.events import BudgetExceeded, Restarted
-from virtual_time import virtual
 
 
 class Named(Actor[Any]):
     batch_limit = 1
 
-    def __init__(self, name: str, log: list[str], broken_starts: list[int], slow_stop: float = 0.0) -> None:
+    def __init__(
+        self, name: str, log: list[str], broken_starts: list[int], slow_stop: float = 0.0
+    ) -> None:
         self.name, self.log = name, log
         self.broken_starts, self.slow_stop = broken_starts, slow_stop
 
@@ -49,7 +52,9 @@ class Named(Actor[Any]):
 class House:
     """A supervisor over named children, and what happened."""
 
-    def __init__(self, *names: str, restart: Any = "permanent", shutdown: float = 5.0, **options: Any) -> None:
+    def __init__(
+        self, *names: str, restart: Any = "permanent", shutdown: float = 5.0, **options: Any
+    ) -> None:
         self.log: list[str] = []
         self.events: list[Event] = []
         self.broken = {name: [0] for name in names}
@@ -178,7 +183,9 @@ async def test_sustained_failures_within_the_budget_go_on_for_ever() -> None:
 
 
 @virtual
-async def test_a_child_that_cannot_start_again_is_tried_with_growing_delay_until_the_budget_ends() -> None:
+async def test_a_child_that_cannot_start_again_is_tried_with_growing_delay_until_the_budget_ends() -> (
+    None
+):
     house = House("a", max_restarts=3, within_seconds=1000, backoff=Backoff(1.0, 100.0))
     await house.supervisor.start()
     house.broken["a"][0] = 100
@@ -219,7 +226,13 @@ async def test_a_stop_during_the_delay_of_a_restart_ends_it() -> None:
 @virtual
 async def test_a_supervisor_that_gives_up_is_its_parent_s_failed_child() -> None:
     inner = House("x", name="inner", max_restarts=0)
-    outer = Supervisor("outer", [ChildSpec("inner", inner.supervisor)], max_restarts=1, within_seconds=60, backoff=Backoff(0.1))
+    outer = Supervisor(
+        "outer",
+        [ChildSpec("inner", inner.supervisor)],
+        max_restarts=1,
+        within_seconds=60,
+        backoff=Backoff(0.1),
+    )
     await outer.start()
     await inner.fail("x")
     assert await inner.ask("x", "again") == "x: again"
@@ -234,7 +247,10 @@ async def test_a_supervisor_that_gives_up_is_its_parent_s_failed_child() -> None
 
 def test_two_children_of_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="same name"):
-        Supervisor("top", [ChildSpec("a", SingleActor("a", Actor)), ChildSpec("a", SingleActor("a", Actor))])
+        Supervisor(
+            "top",
+            [ChildSpec("a", SingleActor("a", Actor)), ChildSpec("a", SingleActor("a", Actor))],
+        )
 
 
 @virtual
@@ -242,5 +258,8 @@ async def test_statistics_name_every_mailbox_below() -> None:
     house = House("a", "b")
     await house.supervisor.start()
     await house.ask("a", "x")
-    assert {name: state.accepted for name, state in house.supervisor.statistics().items()} == {"a": 1, "b": 0}
+    assert {name: state.accepted for name, state in house.supervisor.statistics().items()} == {
+        "a": 1,
+        "b": 0,
+    }
     await house.supervisor.stop()

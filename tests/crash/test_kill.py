@@ -48,7 +48,9 @@ asyncio.run(main())
 
 def run_and_kill(home: Path, starts: list[int], seconds: float) -> list[tuple[str, int, int]]:
     process = subprocess.Popen(
-        [sys.executable, "-c", _WRITER, str(home), *map(str, starts)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _WRITER, str(home), *map(str, starts)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -67,10 +69,15 @@ def check_tiers(home: Path, name: str) -> int:
     entries = json.loads((home / "sessions" / name / "history.json").read_bytes())
     connection = sqlite3.connect(f"file:{home}/store/history.db?mode=ro", uri=True)
     rows = connection.execute(
-        "SELECT m.seq, m.message_id FROM messages m JOIN message_meta t USING (sid) WHERE t.session = ? ORDER BY seq", (name,)
+        "SELECT m.seq, m.message_id FROM messages m JOIN message_meta t USING (sid) WHERE t.session = ? ORDER BY seq",
+        (name,),
     ).fetchall()
-    sid = connection.execute("SELECT sid FROM message_meta WHERE session = ?", (name,)).fetchone()[0]
-    indexed = connection.execute("SELECT count(*) FROM messages_fts WHERE messages_fts MATCH ?", (f'session : "s{sid}"',)).fetchone()[0]
+    sid = connection.execute("SELECT sid FROM message_meta WHERE session = ?", (name,)).fetchone()[
+        0
+    ]
+    indexed = connection.execute(
+        "SELECT count(*) FROM messages_fts WHERE messages_fts MATCH ?", (f'session : "s{sid}"',)
+    ).fetchone()[0]
     connection.close()
     assert [seq for seq, _ in rows] == list(range(1, len(rows) + 1))
     assert [(entry["seq"], entry["id"]) for entry in entries] == rows
@@ -81,7 +88,9 @@ def check_tiers(home: Path, name: str) -> int:
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-async def test_nothing_acknowledged_is_lost_doubled_or_out_of_order_after_a_kill(home: Path) -> None:
+async def test_nothing_acknowledged_is_lost_doubled_or_out_of_order_after_a_kill(
+    home: Path,
+) -> None:
     chance = random.Random(7)
     expected: dict[tuple[str, int], int] = {}
     starts = [0, 0, 0]
@@ -92,7 +101,11 @@ async def test_nothing_acknowledged_is_lost_doubled_or_out_of_order_after_a_kill
             for place, name in enumerate("abc"):
                 messages = await memory.session(name).messages(limit=None)
                 there = {int(m.id or -1): m.seq for m in messages}
-                lost = [(k, seq) for (n, k), seq in expected.items() if n == name and there.get(k) != seq]
+                lost = [
+                    (k, seq)
+                    for (n, k), seq in expected.items()
+                    if n == name and there.get(k) != seq
+                ]
                 assert not lost
                 await memory.session(name).context("wake up")
                 starts[place] = len(messages)
