@@ -7,7 +7,8 @@ silence: the caller keeps the file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def read_rows(path: Path, reading: history_file.Reading) -> Backfilled:
                 record.body,
             )
         )
-    return Backfilled(tuple(rows), rewrite=reading.state == "torn")
+    torn = reading.state == "torn"
+    return Backfilled(tuple(rows), rewrite=torn, unusable=(reading.detail,) if torn else ())
 
 
 def _foreign(path: Path) -> Backfilled:
@@ -68,6 +70,7 @@ def _foreign(path: Path) -> Backfilled:
     entries = history_file.read_foreign(path)
     first_known = next((e["sendAt"] for e in entries if isinstance(e.get("sendAt"), int)), last_ns)
     last_ns = min(first_known, last_ns)
+    numbered = _numbered(entries)
     for place, entry in enumerate(entries):
         try:
             taken = draft(_without_number(entry), f"[{place}]", _LIMITS, strip=True)
@@ -75,10 +78,17 @@ def _foreign(path: Path) -> Backfilled:
             unusable.append(str(error))
             continue
         last_ns = taken.sent_at if taken.sent_at is not None else last_ns
-        rows.append(
-            Row(len(rows) + 1, last_ns, taken.role, taken.chat, taken.message_id, taken.body)
-        )
+        seq = entry["seq"] if numbered else len(rows) + 1
+        rows.append(Row(seq, last_ns, taken.role, taken.chat, taken.message_id, taken.body))
     return Backfilled(tuple(rows), rewrite=True, unusable=tuple(unusable))
+
+
+def _numbered(entries: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether the entries carry numbers of their own that can be kept."""
+    numbers = [number for entry in entries if type(number := entry.get("seq")) is int]
+    return len(numbers) == len(entries) and all(
+        first < second for first, second in pairwise((0, *numbers))
+    )
 
 
 def _without_number(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -92,11 +92,12 @@ class Projection:
             try:
                 await self._mend(session, meta, archive, keep)
                 self.problem = ""
-            except OSError as error:
+            except (OSError, history_file.HistoryFileChanged) as error:
                 self._note(session, error)
                 if meta is None:
+                    reason = getattr(error, "strerror", None) or error
                     raise StorageError(
-                        f"{self._history} could not be read: {error.strerror}.",
+                        f"{self._history} could not be read: {reason}.",
                         "Check the disk and the permissions of the folder; nothing was changed.",
                     ) from error
         if meta is None:
@@ -116,7 +117,7 @@ class Projection:
         match plan:
             case reconcile.Complete() if meta:
                 await self._complete(plan, reading, meta, archive.read)
-            case reconcile.Rebuild() if meta:
+            case reconcile.Rebuild():
                 await self._rebuild(session, plan, meta, archive.read)
             case reconcile.Backfill():
                 await self._backfill(session, reading, archive)
@@ -132,7 +133,7 @@ class Projection:
             self.size = await anyio.to_thread.run_sync(
                 history_file.cut, self._history, reading.good_bytes, reading.count
             )
-        after = plan.after_seq
+        after = max(plan.after_seq, meta.start_seq - 1)
         while after < meta.last_seq:
             records = await archive.stretch(meta.sid, after + 1, meta.last_seq, _COMPLETE_ROWS)
             if not records:
@@ -141,7 +142,7 @@ class Projection:
             after = records[-1].seq
 
     async def _rebuild(
-        self, session: str, plan: reconcile.Rebuild, meta: Meta, archive: ArchiveReader
+        self, session: str, plan: reconcile.Rebuild, meta: Meta | None, archive: ArchiveReader
     ) -> None:
         if plan.set_aside:
             kept = await anyio.to_thread.run_sync(history_file.set_aside, self._history)
@@ -151,7 +152,9 @@ class Projection:
                 reason=plan.reason,
                 kept=str(kept),
             )
-        records = await archive.stretch(meta.sid, meta.start_seq, meta.last_seq)
+        records = []
+        if meta is not None:
+            records = await archive.stretch(meta.sid, meta.start_seq, meta.last_seq)
         self.size = await anyio.to_thread.run_sync(
             history_file.rewrite, self._history, [to_line(record) for record in records]
         )

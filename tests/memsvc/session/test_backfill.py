@@ -84,3 +84,36 @@ def test_lone_surrogates_of_another_writer_are_no_reason_to_refuse_a_file(tmp_pa
     path.write_text('[{"role": "user", "content": "half \\ud83d one"}]', "utf-8")
     found = read_rows(path, history_file.read(path, 10))
     assert "half \ufffd one".encode() in found.rows[0].body
+
+
+async def test_a_file_in_another_layout_keeps_the_numbers_it_has(
+    settings: Settings, home: Path
+) -> None:
+    entries = [{"seq": n, "role": "user", "content": f"m{n}"} for n in (3, 7)]
+    lay(home, entries)
+    async with MemoryService.open(settings) as memory:
+        assert [m.seq for m in await memory.session("moved-in").messages()] == [3, 7]
+
+
+async def test_a_torn_file_that_moves_in_gives_what_is_whole_and_is_kept(
+    settings: Settings, home: Path
+) -> None:
+    whole = b'[\n{"seq":1,"sendAt":1,"role":"user","content":"one"},\n{"seq":2,"sendAt":2,"ro'
+    path = lay(home, whole.decode())
+    async with MemoryService.open(settings) as memory:
+        chat = memory.session("moved-in")
+        assert [m.content for m in await chat.messages()] == ["one"]
+        assert (await chat.append({"role": "user", "content": "two"})).first_seq == 2
+    assert [k.read_bytes() for k in path.parent.glob("history.json.corrupt-*")] == [whole]
+
+
+async def test_a_file_that_is_no_history_is_set_aside_and_the_session_begins(
+    settings: Settings, home: Path
+) -> None:
+    path = lay(home, "words, no JSON")
+    async with MemoryService.open(settings) as memory:
+        assert (
+            await memory.session("moved-in").append({"role": "user", "content": "one"})
+        ).first_seq == 1
+    assert [e["content"] for e in json.loads(path.read_bytes())] == ["one"]
+    assert [k.read_text() for k in path.parent.glob("history.json.corrupt-*")] == ["words, no JSON"]
