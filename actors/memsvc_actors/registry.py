@@ -224,13 +224,15 @@ class Registry(Child, Generic[MessageT]):
 
     def _failed(self, failed: Cell[Any], error: BaseException) -> None:
         assert isinstance(failed, _KeyedCell)
+        key, mailbox = failed.key, failed.mailbox
+        current = self._cells.get(key) is failed
         self._forget(failed)
-        self._failures.count(failed.key)
-        if self._failures.quarantined(failed.key):
+        self._failures.count(key)
+        if self._failures.quarantined(key):
             failed.close(Quarantined(f"{failed.name} failed too often"))
-        elif self._open and (failed.mailbox.pending or failed.mailbox.awaited):
-            self._cells[failed.key] = self._activate(failed.key, failed.mailbox)
-        else:
+        elif current and self._open and (mailbox.pending or mailbox.awaited):
+            self._cells[key] = self._activate(key, mailbox)
+        else:  # nobody waits, or it is being ended, and its mailbox with it
             failed.close(ActorStopped(f"{failed.name} has failed"))
 
     def _forget(self, cell: _KeyedCell[MessageT]) -> None:

@@ -161,6 +161,7 @@ class Supervisor(Child):
         self._stopping = False
         self._starting = False
         self._gone: set[str] = set()
+        self._begun: set[str] = set()
         for spec in self._table:
             spec.child.on_failure(partial(self._child_failed, spec))
 
@@ -170,25 +171,23 @@ class Supervisor(Child):
         self._stopping = False
         self._budget.failures.clear()
         self._gone.clear()
+        self._begun.clear()
         self._starting = True
         try:
             for spec in self._table:
                 await self._start_child(spec)
+                self._begun.add(spec.name)
         except BaseException:
-            self._repairs.clear()
+            await self._end_repairs()
             await self._stop_children(self._table, close=False)
             raise
         finally:
             self._starting = False
-        self._begin_repairs()
 
     async def stop(self, within_seconds: float | None = None, *, close: bool = True) -> None:
         """Stop the children in reverse order, each within its own time."""
         self._stopping = True
-        task, self._task = self._task, None
-        if task is not None and task is not asyncio.current_task():
-            task.cancel()
-            await asyncio.wait({task})
+        await self._end_repairs()
         await self._stop_children(self._table, close=close)
 
     def on_failure(self, report: OnFailure) -> None:
@@ -220,9 +219,15 @@ class Supervisor(Child):
             self._begin_repairs()
 
     def _begin_repairs(self) -> None:
-        # While the table is being started, what has failed already waits for the end of that.
-        if self._repairs and self._task is None and not self._starting:
+        if self._repairs and self._task is None:
             self._task = detached(self._repair(), f"supervisor {self.name}")
+
+    async def _end_repairs(self) -> None:
+        self._repairs.clear()
+        task, self._task = self._task, None
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
+            await asyncio.wait({task})
 
     async def _repair(self) -> None:
         try:
@@ -257,9 +262,13 @@ class Supervisor(Child):
     def _affected(self, spec: ChildSpec) -> Sequence[ChildSpec]:
         if self._strategy == "one_for_one":
             return (spec,)
-        if self._strategy == "one_for_all":
-            return self._table
-        return self._table[self._table.index(spec) :]
+        place = self._table.index(spec) if self._strategy == "rest_for_one" else 0
+        # While the table is being started, those whose turn has not come are not touched.
+        return [
+            each
+            for each in self._table[place:]
+            if each is spec or not self._starting or each.name in self._begun
+        ]
 
     async def _give_up(self, error: BaseException) -> None:
         reason = RestartBudgetExceeded(
