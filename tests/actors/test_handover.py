@@ -17,6 +17,7 @@ from memsvc_actors import (
     Envelope,
     Mailbox,
     Registry,
+    RestartBudgetExceeded,
     SingleActor,
     Supervisor,
 )
@@ -314,3 +315,41 @@ async def test_those_who_wait_keep_their_order_when_a_newcomer_takes_the_room_fi
 
 def test_the_delay_has_its_bound_after_any_number_of_failures() -> None:
     assert Backoff(0.1, 5.0).delay_seconds(5000) == 5.0
+
+
+@virtual
+async def test_a_supervisor_that_gives_up_while_its_table_starts_is_not_started_beside_itself() -> (
+    None
+):
+    lives = {name: Life() for name in "ab"}
+    children = {
+        "a": SingleActor("a", lambda: Mortal(lives["a"])),
+        "b": SingleActor("b", lambda: Mortal(lives["b"], start_seconds=10.0)),
+    }
+    inner = Supervisor("inner", [ChildSpec(n, c) for n, c in children.items()], max_restarts=0)
+    outer = Supervisor("outer", [ChildSpec("inner", inner)], backoff=Backoff(0.1))
+    early = asyncio.create_task(children["a"].ref.ask("fail", timeout_seconds=50))
+    await asyncio.sleep(0)
+    await asyncio.gather(outer.start(), return_exceptions=True)
+    await asyncio.gather(early, return_exceptions=True)
+    await asyncio.sleep(60)
+    await outer.stop()
+    assert lives["b"].most == 1
+    assert [life.alive for life in lives.values()] == [0, 0]
+
+
+@virtual
+async def test_a_start_during_which_the_budget_is_spent_is_a_start_that_fails() -> None:
+    lives = {name: Life() for name in "ab"}
+    children = {
+        "a": SingleActor("a", lambda: Mortal(lives["a"])),
+        "b": SingleActor("b", lambda: Mortal(lives["b"], start_seconds=10.0)),
+    }
+    top = Supervisor("top", [ChildSpec(n, c) for n, c in children.items()], max_restarts=0)
+    early = asyncio.create_task(children["a"].ref.ask("fail", timeout_seconds=50))
+    await asyncio.sleep(0)
+    with pytest.raises(RestartBudgetExceeded):
+        await top.start()
+    await asyncio.gather(early, return_exceptions=True)
+    assert [life.alive for life in lives.values()] == [0, 0]
+    await top.stop()
