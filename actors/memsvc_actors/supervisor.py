@@ -177,6 +177,8 @@ class Supervisor(Child):
             for spec in self._table:
                 await self._start_child(spec)
                 self._begun.add(spec.name)
+                if self.failed is not None:
+                    raise self.failed
         except BaseException:
             await self._end_repairs()
             await self._stop_children(self._table, close=False)
@@ -279,6 +281,8 @@ class Supervisor(Child):
         self.failed = reason
         self._repairs.clear()
         notify(self._observer, BudgetExceeded(self.name, error))
+        if self._starting:
+            return  # the start raises it, and stops what it has begun
         # A parent may start it again, so its mailboxes stay open; at the top they close for good.
         await self._stop_children(self._table, close=self._report is None)
         if self._report is not None:
