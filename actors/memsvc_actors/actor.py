@@ -20,6 +20,9 @@ from memsvc_actors.events import DeadLetters, Failed, Observer, Started, Stopped
 from memsvc_actors.mailbox import Envelope, Mailbox, MessageT
 from memsvc_actors.ref import ActorRef, detached, request_scope
 
+END_SECONDS = 60.0
+"""How long an actor's `on_stop` may take before it is given up: every wait ends."""
+
 
 class Actor(Generic[MessageT]):
     """Owns something that changes, and works on one batch of messages at a time.
@@ -166,7 +169,8 @@ class Cell(Generic[MessageT]):
 
     async def _end(self, actor: Actor[MessageT]) -> None:
         try:
-            await actor.on_stop()
+            async with asyncio.timeout(END_SECONDS):
+                await actor.on_stop()
         except Exception as error:  # noqa: BLE001  reported; a failing end must not stop the others'
             notify(self._observer, Failed(self.name, error))
 

@@ -190,3 +190,20 @@ async def test_an_actor_that_answers_nothing_says_so() -> None:
     with pytest.raises(ActorCrashed):
         await ask(cell, "x")
     assert isinstance(failures[0], NotImplementedError)
+
+
+@virtual
+async def test_an_end_that_never_comes_is_given_up_and_reported() -> None:
+    class Endless(Recorder):
+        async def on_stop(self) -> None:
+            await asyncio.Event().wait()
+
+    events: list[object] = []
+    cell: Cell[Any] = Cell(
+        "cell", lambda: Endless([]), Mailbox("cell", 1), lambda cell, error: None, events.append
+    )
+    await cell.start()
+    await cell.stop(1)
+    assert asyncio.get_running_loop().time() == pytest.approx(60)
+    assert any(isinstance(getattr(event, "error", None), TimeoutError) for event in events)
+    assert cell.mailbox.closed
