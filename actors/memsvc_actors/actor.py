@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Generic
 from memsvc_actors.errors import ActorCrashed, ActorStopped, AskTimeout
 from memsvc_actors.events import DeadLetters, Failed, Observer, Started, Stopped, ignore, notify
 from memsvc_actors.mailbox import Envelope, Mailbox, MessageT
-from memsvc_actors.ref import ActorRef, detached, request_scope
+from memsvc_actors.ref import ActorRef, cancellations, detached, request_scope
 
 END_SECONDS = 60.0
 """How long an actor's `on_stop` may take before it is given up: every wait ends."""
@@ -124,13 +124,17 @@ class Cell(Generic[MessageT]):
         """Make the actor, wait for its `on_start`, and let it work on what waits already.
 
         Raises:
+            ActorCrashed: what `on_start` waited for was cancelled; there is no actor then.
             Exception: what `on_start` raises; there is no actor then.
         """
         actor = self._make()
+        before = cancellations()
         try:
             await actor.on_start()
-        except BaseException:
+        except BaseException as error:
             await self._end(actor)
+            if isinstance(error, asyncio.CancelledError) and cancellations() == before:
+                raise ActorCrashed(f"{self.name}: its start was cancelled from inside") from error
             raise
         self._actor = actor
         self._stopping = False
@@ -168,9 +172,14 @@ class Cell(Generic[MessageT]):
             notify(self._observer, DeadLetters(self.name, count))
 
     async def _end(self, actor: Actor[MessageT]) -> None:
+        before = cancellations()
         try:
             async with asyncio.timeout(END_SECONDS):
                 await actor.on_stop()
+        except asyncio.CancelledError as error:
+            if cancellations() > before:
+                raise
+            notify(self._observer, Failed(self.name, error))
         except Exception as error:  # noqa: BLE001  reported; a failing end must not stop the others'
             notify(self._observer, Failed(self.name, error))
 
@@ -195,7 +204,7 @@ class Cell(Generic[MessageT]):
                 if self._stopping and not len(self.mailbox):
                     break
         except asyncio.CancelledError as error:
-            if _is_cancelled():
+            if cancellations():
                 self._answer(batch, ActorStopped(f"{self.name} was stopped at work"))
                 raise
             # Something that the actor waited for was cancelled, not the actor.
@@ -241,8 +250,3 @@ class Cell(Generic[MessageT]):
         notify(self._observer, Failed(self.name, error))
         await self._end(actor)
         self._on_failure(self, error)
-
-
-def _is_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

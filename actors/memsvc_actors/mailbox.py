@@ -99,7 +99,6 @@ class Mailbox(Generic[MessageT]):
 
     __slots__ = (
         "_accepted",
-        "_closed",
         "_given",
         "_highest",
         "_listener",
@@ -107,6 +106,7 @@ class Mailbox(Generic[MessageT]):
         "_nudges_dropped",
         "_putters",
         "_queue",
+        "_reason",
         "_refused",
         "capacity",
         "name",
@@ -121,7 +121,7 @@ class Mailbox(Generic[MessageT]):
         self._nudges: dict[Hashable, None] | None = None
         self._putters: deque[asyncio.Future[None]] | None = None
         self._listener: Listener | None = None
-        self._closed = False
+        self._reason: Exception | None = None  # why it is closed
         self._given = 0
         self._highest = self._accepted = self._refused = self._nudges_dropped = 0
 
@@ -131,7 +131,7 @@ class Mailbox(Generic[MessageT]):
     @property
     def closed(self) -> bool:
         """Whether it takes nothing any more."""
-        return self._closed
+        return self._reason is not None
 
     @property
     def full(self) -> bool:
@@ -179,12 +179,14 @@ class Mailbox(Generic[MessageT]):
         """Take an envelope, waiting for room in line. Cancelled while waiting, it is not taken.
 
         Raises:
-            ActorStopped: the mailbox is closed, or closes meanwhile.
+            ActorStopped: the mailbox is closed.
+            Exception: it closes meanwhile, for this reason.
         """
         self._check_open()
         if self.full:
             await self._room()
-            self._check_open()
+            if self._reason is not None:
+                raise self._reason.with_traceback(None)  # one error for all who waited
         self._take(envelope)
 
     async def _room(self) -> None:
@@ -203,7 +205,7 @@ class Mailbox(Generic[MessageT]):
 
     def nudge(self, key: Hashable) -> None:
         """Take note of a key, unless it is noted already, too many are, or the mailbox is closed."""
-        if self._closed:
+        if self._reason is not None:
             return
         if self._nudges is None:
             self._nudges = {}
@@ -232,8 +234,8 @@ class Mailbox(Generic[MessageT]):
 
     def close(self, error: Exception | None = None) -> int:
         """Take nothing any more, answer all that is held, and return how many that were."""
-        self._closed = True
         reason = error or ActorStopped(f"{self.name} has stopped")
+        self._reason = self._reason or reason
         held = self._queue or ()
         self._queue = self._nudges = None
         for envelope in held:
@@ -258,7 +260,7 @@ class Mailbox(Generic[MessageT]):
         )
 
     def _check_open(self) -> None:
-        if self._closed:
+        if self._reason is not None:
             raise ActorStopped(f"{self.name} has stopped")
 
     def _offer_room(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Hashable
 
 from memsvc_actors.events import Failed, Observer, ignore, notify
 from memsvc_actors.mailbox import NUDGES_MAX, MailboxStatistics
+from memsvc_actors.ref import cancellations, detached
 from memsvc_actors.supervisor import Child, OnFailure
 
 
@@ -89,13 +90,15 @@ class Pool(Child):
             if key is None and not any(key not in self._tasks for key in self._waiting):
                 return
             del self._waiting[key]
-            self._tasks[key] = asyncio.get_running_loop().create_task(
-                self._run(key), name=f"{self.name} {key}"
-            )
+            self._tasks[key] = detached(self._run(key), f"{self.name} {key}")
 
     async def _run(self, key: Hashable) -> None:
         try:
             await self._work(key)
+        except asyncio.CancelledError as error:
+            if cancellations():
+                raise
+            notify(self._observer, Failed(f"{self.name} {key}", error))
         except Exception as error:  # noqa: BLE001  reported; one key must not end the others
             notify(self._observer, Failed(f"{self.name} {key}", error))
         finally:

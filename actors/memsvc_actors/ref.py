@@ -29,6 +29,16 @@ def detached(work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
     return asyncio.get_running_loop().create_task(work, name=name, context=Context())
 
 
+def cancellations() -> int:
+    """Return how often the running task was told to end.
+
+    A `CancelledError` that does not raise this number came from something that was waited for: it is a
+    failure like any other, not an order.
+    """
+    task = asyncio.current_task()
+    return task.cancelling() if task is not None else 0
+
+
 class request_scope:  # noqa: N801  used like a function; a class costs a third of a generator
     """Bind a request id and a deadline (loop time in seconds) to all asks within the block."""
 
@@ -71,6 +81,15 @@ async def ask_mailbox(
         return await future
     finally:
         timer.cancel()
+
+
+async def tell_mailbox(mailbox: Mailbox[MessageT], message: MessageT, seconds: float) -> None:
+    """Put a message that needs no answer into a mailbox; see `ActorRef.tell`."""
+    try:
+        async with asyncio.timeout(seconds):
+            await mailbox.put(Envelope(message, request_id=current_request_id()))
+    except TimeoutError:
+        raise AskTimeout(f"{mailbox.name}: no room within {seconds:g} s") from None
 
 
 async def _put(
@@ -134,11 +153,7 @@ class ActorRef(Generic[MessageT]):
             AskTimeout: no room came in time.
             ActorStopped: the actor has stopped.
         """
-        try:
-            async with asyncio.timeout(timeout_seconds):
-                await self._mailbox.put(Envelope(message, request_id=current_request_id()))
-        except TimeoutError:
-            raise AskTimeout(f"{self.name}: no room within {timeout_seconds:g} s") from None
+        await tell_mailbox(self._mailbox, message, timeout_seconds)
 
     def tell_nowait(self, message: MessageT) -> None:
         """Send a message that needs no answer.
@@ -192,6 +207,14 @@ class RegistryRef(Generic[MessageT]):
         """
         mailbox = self._registry.mailbox(self._key)
         return await ask_mailbox(mailbox, message, timeout_seconds, wait_for_room, must_run)
+
+    async def tell(self, message: MessageT, *, timeout_seconds: float) -> None:
+        """Send a message that needs no answer, waiting for room; see `ActorRef.tell`.
+
+        Raises:
+            Quarantined: the key's actor failed too often.
+        """
+        await tell_mailbox(self._registry.mailbox(self._key), message, timeout_seconds)
 
     def tell_nowait(self, message: MessageT) -> None:
         """Send a message that needs no answer; see `ActorRef.tell_nowait`."""

@@ -185,7 +185,7 @@ class Registry(Child, Generic[MessageT]):
         if cell is None:
             if self._failures.quarantined(key):
                 raise Quarantined(f"{self.name}/{key} failed too often")
-            self._make_room()
+            self._make_room(1)
             cell = self._activate(key, Mailbox(f"{self.name}/{key}", self._mailbox_capacity))
         self._cells[key] = cell
         cell.last_used = self._clock()
@@ -246,11 +246,12 @@ class Registry(Child, Generic[MessageT]):
             if cell.last_used > oldest:
                 break
             self._passivate(cell)
+        self._make_room(0)  # those who were busy when others came may be idle now
         self._failures.forget_old()
         self._wait_for_sweep()
 
-    def _make_room(self) -> None:
-        excess = len(self._cells) + 1 - self._max_active
+    def _make_room(self, more: int) -> None:
+        excess = len(self._cells) + more - self._max_active
         if excess <= 0:
             return
         for cell in list(self._cells.values()):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from virtual_time import virtual
 
-from memsvc_actors.errors import ActorStopped, MailboxFull
+from memsvc_actors.errors import ActorStopped, MailboxFull, Quarantined
 from memsvc_actors.mailbox import NUDGES_MAX, Envelope, Mailbox
 
 
@@ -45,6 +45,20 @@ async def test_those_who_wait_for_room_get_it_in_their_order() -> None:
     await asyncio.gather(*tasks)
     assert taken == [0, 1, 2, 3]
     assert not mailbox.awaited
+
+
+@virtual
+async def test_room_that_was_given_to_one_who_waited_is_not_taken_by_a_newcomer() -> None:
+    mailbox: Mailbox[int] = Mailbox("m", 1)
+    mailbox.put_nowait(Envelope(0))
+    waiting = asyncio.create_task(mailbox.put(Envelope(1)))
+    await asyncio.sleep(0)
+    mailbox.drain(1)  # the room is given, but the one who waited has not run yet
+    with pytest.raises(MailboxFull):
+        mailbox.put_nowait(Envelope(2))
+    await waiting
+    assert [envelope.message for envelope in mailbox.drain(10)] == [1]
+    assert mailbox.statistics().highest == 1
 
 
 @virtual
@@ -114,3 +128,20 @@ async def test_answering_twice_or_one_who_is_gone_is_harmless() -> None:
 def test_a_mailbox_without_room_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         Mailbox("m", 0)
+
+
+@virtual
+async def test_those_who_wait_for_room_are_told_why_it_closes_and_later_ones_that_it_has() -> None:
+    mailbox: Mailbox[int] = Mailbox("m", 1)
+    mailbox.put_nowait(Envelope(0))
+    given, waiting = (asyncio.create_task(mailbox.put(Envelope(n))) for n in (1, 2))
+    await asyncio.sleep(0)
+    mailbox.drain(1)  # the first is given room, and closing overtakes it
+    mailbox.close(Quarantined("m failed too often"))
+    mailbox.close(ActorStopped("closed again"))
+    for task in (given, waiting):
+        with pytest.raises(Quarantined):
+            await task
+    with pytest.raises(ActorStopped):
+        await mailbox.put(Envelope(3))
+    assert not mailbox.awaited

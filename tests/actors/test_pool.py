@@ -8,7 +8,7 @@ from collections.abc import Hashable
 import pytest
 from virtual_time import virtual
 
-from memsvc_actors import Event, Pool
+from memsvc_actors import Actor, Event, Pool, SingleActor, current_request_id, request_scope
 from memsvc_actors.events import Failed
 
 
@@ -99,3 +99,29 @@ async def test_stopping_finishes_what_is_under_way_or_cancels_it_at_its_time() -
 def test_a_pool_of_nobody_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         Pool("p", Work(), 0)
+
+
+@virtual
+async def test_work_belongs_to_no_request_whoever_nudged() -> None:
+    seen: list[str | None] = []
+
+    class Sleeper(Actor[float]):
+        async def receive(self, message: float) -> object:
+            await asyncio.sleep(message)
+            return None
+
+    child = SingleActor("sleeper", Sleeper)
+    await child.start()
+
+    async def work(key: Hashable) -> None:
+        await child.ref.ask(5.0, timeout_seconds=50)
+        seen.append(current_request_id())
+
+    pool = Pool("p", work, 1)
+    await pool.start()
+    with request_scope("request-7", asyncio.get_running_loop().time() + 1):
+        pool.nudge("a")
+    await asyncio.sleep(10)
+    assert seen == [None]
+    await pool.stop(1)
+    await child.stop(1)

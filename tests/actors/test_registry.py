@@ -11,7 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from virtual_time import virtual
 
-from memsvc_actors import Actor, ActorCrashed, ActorStopped, Backoff, Quarantined, Registry
+from memsvc_actors import (
+    Actor,
+    ActorCrashed,
+    ActorStopped,
+    AskTimeout,
+    Backoff,
+    Quarantined,
+    Registry,
+)
 
 
 class Book:
@@ -273,4 +281,34 @@ async def test_an_expected_error_is_an_answer() -> None:
     with pytest.raises(Expected):
         await ask(registry, "a", "expected")
     assert book.incarnations == 1
+    await registry.stop(1)
+
+
+@virtual
+async def test_a_key_can_be_told_and_the_teller_waits_for_room_within_his_time() -> None:
+    book = Book()
+    book.work_seconds = 5
+    registry = registry_of(book, mailbox_capacity=1)
+    await registry.start()
+    ref = registry.ref("a")
+    for message in (1, 2, 3):
+        await ref.tell(message, timeout_seconds=20)
+    with pytest.raises(AskTimeout, match="no room within 1 s"):
+        await ref.tell(4, timeout_seconds=1)
+    await asyncio.sleep(30)
+    assert [message for _, message in book.seen] == [1, 2, 3]
+    await registry.stop(1)
+    with pytest.raises(ActorStopped):
+        await ref.tell(5, timeout_seconds=1)
+
+
+@virtual
+async def test_those_who_were_busy_when_the_bound_was_passed_sleep_when_they_are_idle() -> None:
+    book = Book()
+    book.work_seconds = 5
+    registry = registry_of(book, max_active=2, idle_seconds=1000, sweep_seconds=1)
+    await registry.start()
+    await asyncio.gather(*(ask(registry, key, 1) for key in "abcde"))
+    await asyncio.sleep(3)
+    assert registry.active_keys() == ["d", "e"]
     await registry.stop(1)

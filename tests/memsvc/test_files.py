@@ -303,10 +303,13 @@ import os, sys
 from pathlib import Path
 from memsvc.files import HomeLock
 lock = HomeLock.acquire(Path(sys.argv[1]))
+told, tell = os.pipe()
 child = os.fork()
 if child:
+    os.read(told, 1)  # the child has let go by the time it runs any code of its own
     print(child, flush=True)
 else:
+    os.write(tell, b"x")
     lock.release()
 sys.stdin.read()
 """
